@@ -56,12 +56,12 @@ class CorrelatePlan final : public ReferencePlan {
 
  private:
   struct Scratch {
-    E* patch;             ///< [valid tap][inner]: the other tensor's channels that this pixel meets
-    std::int64_t* taps;   ///< which taps those are
+    E* patch;            ///< [valid tap][inner]: the other tensor's channels that this pixel meets
+    std::int64_t* taps;  ///< which taps those are
     Scalar* values;
   };
   struct Workspace {
-    E* filter;            ///< [channel of this block][tap][inner]
+    E* filter;  ///< [channel of this block][tap][inner]
     E* patch;
     std::int64_t* taps;
     Scalar* values;
@@ -85,9 +85,12 @@ class CorrelatePlan final : public ReferencePlan {
 
   std::int32_t filter_zero_point(const Args& args, std::int64_t k) const {
     switch (problem_.zero_points.filter) {
-      case ZeroPoints::Filter::scalar: return problem_.zero_points.w;
-      case ZeroPoints::Filter::per_channel: return args.w_zero_points[k];
-      default: return 0;
+      case ZeroPoints::Filter::scalar:
+        return problem_.zero_points.w;
+      case ZeroPoints::Filter::per_channel:
+        return args.w_zero_points[k];
+      default:
+        return 0;
     }
   }
 
@@ -106,7 +109,8 @@ class CorrelatePlan final : public ReferencePlan {
     }
   }
 
-  void do_pixel(const Args& args, std::int64_t pixel, std::int64_t first, std::int64_t last, const E* filter, const Scratch& s) const {
+  void do_pixel(const Args& args, std::int64_t pixel, std::int64_t first, std::int64_t last, const E* filter,
+                const Scratch& s) const {
     const std::int64_t n = pixel / product(box_);
     const Triple at = unravel(pixel % product(box_), box_);
     const void* data = forward_ ? args.x : args.y;
@@ -119,8 +123,8 @@ class CorrelatePlan final : public ReferencePlan {
         Triple other;
         const Triple tap = unravel(t, g_.filter);
         if (!(forward_ ? g_.input_at(at, tap, other) : g_.output_at(at, tap, other))) continue;
-        gather_in_(data, {n * in_.batch + in_.spatial_offset(other), group * inner_, inner_, in_.channel, in_.vector}, zero_point,
-                   s.patch + valid * inner_);
+        gather_in_(data, {n * in_.batch + in_.spatial_offset(other), group * inner_, inner_, in_.channel, in_.vector},
+                   zero_point, s.patch + valid * inner_);
         s.taps[valid++] = t;
       }
       for (; m < group_end; ++m) {
@@ -150,9 +154,12 @@ class CorrelatePlan final : public ReferencePlan {
 
 std::unique_ptr<Plan> make_correlate_plan(const Problem& problem, const BuildOptions& options) {
   switch (packed_type(problem)) {
-    case Packed::int16: return std::make_unique<CorrelatePlan<std::int16_t>>(problem, options);
-    case Packed::int32: return std::make_unique<CorrelatePlan<std::int32_t>>(problem, options);
-    default: return std::make_unique<CorrelatePlan<double>>(problem, options);
+    case Packed::int16:
+      return std::make_unique<CorrelatePlan<std::int16_t>>(problem, options);
+    case Packed::int32:
+      return std::make_unique<CorrelatePlan<std::int32_t>>(problem, options);
+    default:
+      return std::make_unique<CorrelatePlan<double>>(problem, options);
   }
 }
 

@@ -3,8 +3,10 @@
 
 // The oracle as an engine: it accepts every legal problem.
 
-#include "engines/cpu_reference/plan.h"
 #include "octavo/engine.h"
+
+#include "engine/registry.h"
+#include "engines/cpu_reference/plan.h"
 
 namespace octavo {
 namespace cpu_reference {
@@ -42,9 +44,9 @@ class ReferenceEngine final : public Engine {
 }  // namespace
 }  // namespace cpu_reference
 
-const Engine& cpu_reference_engine() {
+const Engine* cpu_reference_engine() {
   static const cpu_reference::ReferenceEngine engine;
-  return engine;
+  return &engine;
 }
 
 }  // namespace octavo

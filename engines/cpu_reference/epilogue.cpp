@@ -51,7 +51,8 @@ void EpilogueEvaluator::evaluate_nodes(const std::int64_t* index, Scalar* values
   }
 }
 
-void EpilogueEvaluator::operator()(const std::int64_t* index, const Scalar& accumulator, const Args& args, Scalar* values) const {
+void EpilogueEvaluator::operator()(const std::int64_t* index, const Scalar& accumulator, const Args& args,
+                                   Scalar* values) const {
   values[0] = accumulator;
   for (std::size_t i = 0; i < operands_.size(); ++i) {
     const Operand& o = operands_[i];

@@ -33,11 +33,11 @@ struct F64 {
 };
 struct F16 {
   using stored = std::uint16_t;
-  static double get(stored v) { return half_to_float(v); }
+  static double get(stored v) { return f16_to_float(v); }
 };
 struct Bf16 {
   using stored = std::uint16_t;
-  static double get(stored v) { return bfloat16_to_float(v); }
+  static double get(stored v) { return bf16_to_float(v); }
 };
 struct E4m3 {
   using stored = std::uint8_t;
@@ -78,7 +78,8 @@ void gather_run(const void* data, const Run& run, std::int32_t zero_point, E* to
 }
 
 template <class T, class E>
-void gather_offsets(const void* data, const std::int64_t* offsets, std::int64_t count, std::int64_t shift, std::int32_t zero_point, E* to) {
+void gather_offsets(const void* data, const std::int64_t* offsets, std::int64_t count, std::int64_t shift,
+                    std::int32_t zero_point, E* to) {
   for (std::int64_t i = 0; i < count; ++i) to[i] = convert<T, E>(data, offsets[i] + shift, zero_point);
 }
 
@@ -107,23 +108,35 @@ GatherAtFn<std::int32_t> gather_at(DataType_t type) {
 template <>
 GatherFn<double> gather(DataType_t type) {
   switch (type) {
-    case DataType_t::DOUBLE: return gather_run<F64, double>;
-    case DataType_t::HALF: return gather_run<F16, double>;
-    case DataType_t::BFLOAT16: return gather_run<Bf16, double>;
-    case DataType_t::FP8_E4M3: return gather_run<E4m3, double>;
-    case DataType_t::FP8_E5M2: return gather_run<E5m2, double>;
-    default: return gather_run<F32, double>;
+    case DataType_t::DOUBLE:
+      return gather_run<F64, double>;
+    case DataType_t::HALF:
+      return gather_run<F16, double>;
+    case DataType_t::BFLOAT16:
+      return gather_run<Bf16, double>;
+    case DataType_t::FP8_E4M3:
+      return gather_run<E4m3, double>;
+    case DataType_t::FP8_E5M2:
+      return gather_run<E5m2, double>;
+    default:
+      return gather_run<F32, double>;
   }
 }
 template <>
 GatherAtFn<double> gather_at(DataType_t type) {
   switch (type) {
-    case DataType_t::DOUBLE: return gather_offsets<F64, double>;
-    case DataType_t::HALF: return gather_offsets<F16, double>;
-    case DataType_t::BFLOAT16: return gather_offsets<Bf16, double>;
-    case DataType_t::FP8_E4M3: return gather_offsets<E4m3, double>;
-    case DataType_t::FP8_E5M2: return gather_offsets<E5m2, double>;
-    default: return gather_offsets<F32, double>;
+    case DataType_t::DOUBLE:
+      return gather_offsets<F64, double>;
+    case DataType_t::HALF:
+      return gather_offsets<F16, double>;
+    case DataType_t::BFLOAT16:
+      return gather_offsets<Bf16, double>;
+    case DataType_t::FP8_E4M3:
+      return gather_offsets<E4m3, double>;
+    case DataType_t::FP8_E5M2:
+      return gather_offsets<E5m2, double>;
+    default:
+      return gather_offsets<F32, double>;
   }
 }
 

@@ -20,7 +20,8 @@ template <class E>
 using GatherFn = void (*)(const void* data, const Run& run, std::int32_t zero_point, E* to);
 /// The same for elements at arbitrary offsets, `shift` added to each.
 template <class E>
-using GatherAtFn = void (*)(const void* data, const std::int64_t* offsets, std::int64_t count, std::int64_t shift, std::int32_t zero_point, E* to);
+using GatherAtFn = void (*)(const void* data, const std::int64_t* offsets, std::int64_t count, std::int64_t shift,
+                            std::int32_t zero_point, E* to);
 
 template <class E>
 GatherFn<E> gather(DataType_t type);

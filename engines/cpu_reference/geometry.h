@@ -27,7 +27,8 @@ struct View {
   Triple spatial{};
 
   explicit View(const TensorDesc& t) : type(t.type), batch(t.stride[0]), channel(t.stride[1]), vector(t.vector) {
-    for (int i = 0; i < t.rank - 2; ++i) spatial[static_cast<std::size_t>(kMaxSpatial - (t.rank - 2) + i)] = t.stride[static_cast<std::size_t>(2 + i)];
+    for (int i = 0; i < t.rank - 2; ++i)
+      spatial[static_cast<std::size_t>(kMaxSpatial - (t.rank - 2) + i)] = t.stride[static_cast<std::size_t>(2 + i)];
   }
   std::int64_t channel_offset(std::int64_t c) const { return vector == 1 ? c * channel : c / vector * channel + c % vector; }
   std::int64_t spatial_offset(const Triple& at) const { return at[0] * spatial[0] + at[1] * spatial[1] + at[2] * spatial[2]; }
@@ -39,8 +40,14 @@ struct Geometry {
   bool flip;
 
   explicit Geometry(const Problem& p)
-      : n(p.x.dim[0]), c(p.x.dim[1]), k(p.w.dim[0]), groups(p.groups()), c_per_group(p.w.dim[1]),
-        k_per_group(groups > 0 ? k / groups : 0), taps(1), flip(p.mode == ConvolutionMode_t::CONVOLUTION) {
+      : n(p.x.dim[0]),
+        c(p.x.dim[1]),
+        k(p.w.dim[0]),
+        groups(p.groups()),
+        c_per_group(p.w.dim[1]),
+        k_per_group(groups > 0 ? k / groups : 0),
+        taps(1),
+        flip(p.mode == ConvolutionMode_t::CONVOLUTION) {
     const std::size_t spatial = static_cast<std::size_t>(p.spatial());
     for (std::size_t i = 0; i < spatial; ++i) {
       const std::size_t at = kMaxSpatial - spatial + i;

@@ -9,9 +9,9 @@ namespace octavo::cpu_reference {
 namespace {
 
 error_t missing(const char* what, std::int64_t elements) {
-  return {error_code_t::INVALID_VARIANT_PACK,
-          std::string("cpu_reference: ") + what + " has no address, but the problem reads or writes " + std::to_string(elements) +
-              " elements of it; bind a buffer to it."};
+  return {error_code_t::INVALID_VARIANT_PACK, std::string("cpu_reference: ") + what +
+                                                  " has no address, but the problem reads or writes " +
+                                                  std::to_string(elements) + " elements of it; bind a buffer to it."};
 }
 
 bool may_wrap(const Problem& p) {
@@ -23,7 +23,10 @@ bool may_wrap(const Problem& p) {
 }  // namespace
 
 ReferencePlan::ReferencePlan(const Problem& problem, const BuildOptions& options)
-    : problem_(problem), g_(problem), epilogue_(problem), spatial_(problem.spatial()),
+    : problem_(problem),
+      g_(problem),
+      epilogue_(problem),
+      spatial_(problem.spatial()),
       single_(accumulator_type(problem) == DataType_t::FLOAT) {
   if (problem.direction == Direction::wgrad || options.constant_filter == nullptr) return;
   filter_is_constant_ = true;
@@ -38,16 +41,18 @@ error_t ReferencePlan::execute(const Args& args) const {
   if (p.direction != Direction::dgrad && a.x == nullptr && p.x.elements() > 0) return missing("x", p.x.elements());
   if (p.direction != Direction::wgrad && a.w == nullptr && p.w.elements() > 0) return missing("w", p.w.elements());
   if (p.direction != Direction::fprop && a.y == nullptr && p.y.elements() > 0) return missing("y", p.y.elements());
-  if (p.direction != Direction::wgrad && p.zero_points.filter == ZeroPoints::Filter::per_channel && a.w_zero_points == nullptr &&
-      p.w.elements() > 0)
+  if (p.direction != Direction::wgrad && p.zero_points.filter == ZeroPoints::Filter::per_channel &&
+      a.w_zero_points == nullptr && p.w.elements() > 0)
     return missing("the filter's zero points", p.w.dim[0]);
   const std::int64_t elements = p.result().elements();
   if (elements == 0) return {};
   if (a.operands.size() != p.epilogue.operands.size())
-    return {error_code_t::INVALID_VARIANT_PACK, "cpu_reference: " + std::to_string(a.operands.size()) + " epilogue operands are bound, but the problem has " +
-                                                    std::to_string(p.epilogue.operands.size()) + "; bind one address for each."};
+    return {error_code_t::INVALID_VARIANT_PACK,
+            "cpu_reference: " + std::to_string(a.operands.size()) + " epilogue operands are bound, but the problem has " +
+                std::to_string(p.epilogue.operands.size()) + "; bind one address for each."};
   if (a.outputs.size() != p.epilogue.outputs.size())
-    return {error_code_t::INVALID_VARIANT_PACK, "cpu_reference: " + std::to_string(a.outputs.size()) + " outputs are bound, but the problem has " +
+    return {error_code_t::INVALID_VARIANT_PACK, "cpu_reference: " + std::to_string(a.outputs.size()) +
+                                                    " outputs are bound, but the problem has " +
                                                     std::to_string(p.epilogue.outputs.size()) + "; bind one address for each."};
   for (std::size_t i = 0; i < a.operands.size(); ++i)
     if (a.operands[i] == nullptr && p.epilogue.operands[i].source != Epilogue::Source::constant)
@@ -55,8 +60,8 @@ error_t ReferencePlan::execute(const Args& args) const {
   for (const void* output : a.outputs)
     if (output == nullptr) return missing("an output", elements);
   if (a.workspace == nullptr && workspace_ > 0)
-    return {error_code_t::INVALID_VARIANT_PACK,
-            "cpu_reference: the workspace has no address; allocate the plan's " + std::to_string(workspace_) + " bytes and bind them."};
+    return {error_code_t::INVALID_VARIANT_PACK, "cpu_reference: the workspace has no address; allocate the plan's " +
+                                                    std::to_string(workspace_) + " bytes and bind them."};
   run(a);
   return {};
 }

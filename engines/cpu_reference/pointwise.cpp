@@ -30,37 +30,73 @@ double swish(double x, double beta) {
 bool transcendental(const Node& n, double a, double b, double& y) {
   const double dy = a, x = b;
   switch (n.mode) {
-    case Mode::SQRT: y = std::sqrt(a); return true;
-    case Mode::RSQRT: y = 1. / std::sqrt(a); return true;
-    case Mode::TANH_FWD: y = std::tanh(a); return true;
-    case Mode::SIGMOID_FWD: y = sigmoid(a); return true;
-    case Mode::ELU_FWD: y = a > 0 ? a : n.alpha * std::expm1(a); return true;
-    case Mode::GELU_FWD: y = a == -std::numeric_limits<double>::infinity() ? 0. : 0.5 * a * std::erfc(-a * kInvSqrt2); return true;
-    case Mode::SOFTPLUS_FWD: y = softplus(a, n.alpha); return true;
-    case Mode::SWISH_FWD: y = swish(a, n.alpha); return true;
+    case Mode::SQRT:
+      y = std::sqrt(a);
+      return true;
+    case Mode::RSQRT:
+      y = 1. / std::sqrt(a);
+      return true;
+    case Mode::TANH_FWD:
+      y = std::tanh(a);
+      return true;
+    case Mode::SIGMOID_FWD:
+      y = sigmoid(a);
+      return true;
+    case Mode::ELU_FWD:
+      y = a > 0 ? a : n.alpha * std::expm1(a);
+      return true;
+    case Mode::GELU_FWD:
+      y = a == -std::numeric_limits<double>::infinity() ? 0. : 0.5 * a * std::erfc(-a * kInvSqrt2);
+      return true;
+    case Mode::SOFTPLUS_FWD:
+      y = softplus(a, n.alpha);
+      return true;
+    case Mode::SWISH_FWD:
+      y = swish(a, n.alpha);
+      return true;
     case Mode::GELU_APPROX_TANH_FWD:
       y = a == -std::numeric_limits<double>::infinity() ? 0. : 0.5 * a * (1. + std::tanh(gelu_tanh_inner(a)));
       return true;
-    case Mode::ERF: y = std::erf(a); return true;
-    case Mode::EXP: y = std::exp(a); return true;
-    case Mode::LOG: y = std::log(a); return true;
-    case Mode::POW: y = std::pow(a, b); return true;
-    case Mode::COS: y = std::cos(a); return true;
-    case Mode::SIN: y = std::sin(a); return true;
-    case Mode::TAN: y = std::tan(a); return true;
+    case Mode::ERF:
+      y = std::erf(a);
+      return true;
+    case Mode::EXP:
+      y = std::exp(a);
+      return true;
+    case Mode::LOG:
+      y = std::log(a);
+      return true;
+    case Mode::POW:
+      y = std::pow(a, b);
+      return true;
+    case Mode::COS:
+      y = std::cos(a);
+      return true;
+    case Mode::SIN:
+      y = std::sin(a);
+      return true;
+    case Mode::TAN:
+      y = std::tan(a);
+      return true;
     case Mode::TANH_BWD: {
       const double t = std::tanh(x);
       y = dy * (1. - t * t);
       return true;
     }
-    case Mode::SIGMOID_BWD: y = dy * (sigmoid(x) * (1. - sigmoid(x))); return true;
-    case Mode::ELU_BWD: y = x > 0 ? dy : dy * (n.alpha * std::exp(x)); return true;
+    case Mode::SIGMOID_BWD:
+      y = dy * (sigmoid(x) * (1. - sigmoid(x)));
+      return true;
+    case Mode::ELU_BWD:
+      y = x > 0 ? dy : dy * (n.alpha * std::exp(x));
+      return true;
     case Mode::GELU_BWD: {
       const double density = kInvSqrt2Pi * std::exp(-0.5 * x * x);
       y = dy * (0.5 * std::erfc(-x * kInvSqrt2) + (density == 0. ? 0. : x * density));
       return true;
     }
-    case Mode::SOFTPLUS_BWD: y = dy * sigmoid(n.alpha * x); return true;
+    case Mode::SOFTPLUS_BWD:
+      y = dy * sigmoid(n.alpha * x);
+      return true;
     case Mode::SWISH_BWD: {
       const double s = sigmoid(n.alpha * x), tail = s * (1. - s);
       y = dy * (s + (tail == 0. ? 0. : n.alpha * x * tail));
@@ -72,7 +108,8 @@ bool transcendental(const Node& n, double a, double b, double& y) {
       y = dy * (0.5 * (1. + t) + (tail == 0. ? 0. : 0.5 * x * tail * slope));
       return true;
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -100,81 +137,136 @@ template <class T>
 T evaluate_float(const Node& n, T a, T b) {
   double y = 0;
   switch (n.mode) {
-    case Mode::ADD: return a + b;
-    case Mode::SUB: return a - b;
-    case Mode::MUL: return a * b;
-    case Mode::DIV: return a / b;
-    case Mode::MOD: return std::fmod(a, b);
+    case Mode::ADD:
+      return a + b;
+    case Mode::SUB:
+      return a - b;
+    case Mode::MUL:
+      return a * b;
+    case Mode::DIV:
+      return a / b;
+    case Mode::MOD:
+      return std::fmod(a, b);
     case Mode::ADD_SQUARE: {
       const T square = b * b;
       return a + square;
     }
-    case Mode::MAX: return std::isnan(a) ? a : std::isnan(b) ? b : a > b ? a : b;  // NaN propagates
-    case Mode::MIN: return std::isnan(a) ? a : std::isnan(b) ? b : a < b ? a : b;
-    case Mode::RELU_FWD: return relu(n, a);
-    case Mode::RELU_BWD: return relu_backward(n, a, b);
-    case Mode::IDENTITY: return a;
-    case Mode::NEG: return -a;
-    case Mode::ABS: return std::fabs(a);
-    case Mode::CEIL: return std::ceil(a);
-    case Mode::FLOOR: return std::floor(a);
-    case Mode::RECIPROCAL: return T(1) / a;
-    case Mode::LOGICAL_NOT: return a == 0 ? T(1) : T(0);
-    case Mode::LOGICAL_AND: return a != 0 && b != 0 ? T(1) : T(0);
-    case Mode::LOGICAL_OR: return a != 0 || b != 0 ? T(1) : T(0);
-    case Mode::CMP_EQ: return a == b ? T(1) : T(0);
-    case Mode::CMP_NEQ: return a != b ? T(1) : T(0);
-    case Mode::CMP_GT: return a > b ? T(1) : T(0);
-    case Mode::CMP_GE: return a >= b ? T(1) : T(0);
-    case Mode::CMP_LT: return a < b ? T(1) : T(0);
-    case Mode::CMP_LE: return a <= b ? T(1) : T(0);
-    default: return transcendental(n, a, b, y) ? static_cast<T>(y) : std::numeric_limits<T>::quiet_NaN();
+    case Mode::MAX:
+      return std::isnan(a) ? a : std::isnan(b) ? b : a > b ? a : b;  // NaN propagates
+    case Mode::MIN:
+      return std::isnan(a) ? a : std::isnan(b) ? b : a < b ? a : b;
+    case Mode::RELU_FWD:
+      return relu(n, a);
+    case Mode::RELU_BWD:
+      return relu_backward(n, a, b);
+    case Mode::IDENTITY:
+      return a;
+    case Mode::NEG:
+      return -a;
+    case Mode::ABS:
+      return std::fabs(a);
+    case Mode::CEIL:
+      return std::ceil(a);
+    case Mode::FLOOR:
+      return std::floor(a);
+    case Mode::RECIPROCAL:
+      return T(1) / a;
+    case Mode::LOGICAL_NOT:
+      return a == 0 ? T(1) : T(0);
+    case Mode::LOGICAL_AND:
+      return a != 0 && b != 0 ? T(1) : T(0);
+    case Mode::LOGICAL_OR:
+      return a != 0 || b != 0 ? T(1) : T(0);
+    case Mode::CMP_EQ:
+      return a == b ? T(1) : T(0);
+    case Mode::CMP_NEQ:
+      return a != b ? T(1) : T(0);
+    case Mode::CMP_GT:
+      return a > b ? T(1) : T(0);
+    case Mode::CMP_GE:
+      return a >= b ? T(1) : T(0);
+    case Mode::CMP_LT:
+      return a < b ? T(1) : T(0);
+    case Mode::CMP_LE:
+      return a <= b ? T(1) : T(0);
+    default:
+      return transcendental(n, a, b, y) ? static_cast<T>(y) : std::numeric_limits<T>::quiet_NaN();
   }
 }
 
-std::int32_t wrap(std::int64_t v) { return static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::uint64_t>(v))); }
+std::int32_t wrap(std::int64_t v) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::uint64_t>(v)));
+}
 
 /// INT32: + - * wrap; a division by zero gives 0; modes that leave the integers are evaluated in double, then rounded.
 std::int32_t evaluate_int(const Node& n, std::int32_t a, std::int32_t b) {
   const std::int64_t wa = a, wb = b;
   double y = 0;
   switch (n.mode) {
-    case Mode::ADD: return wrap(wa + wb);
-    case Mode::SUB: return wrap(wa - wb);
-    case Mode::MUL: return wrap(wa * wb);
-    case Mode::DIV: return b == 0 ? 0 : wrap(wa / wb);
-    case Mode::MOD: return b == 0 ? 0 : wrap(wa % wb);
-    case Mode::ADD_SQUARE: return wrap(wa + wrap(wb * wb));
-    case Mode::MAX: return a > b ? a : b;
-    case Mode::MIN: return a < b ? a : b;
-    case Mode::RELU_FWD: return round_to_i32(relu<double>(n, a));
-    case Mode::RELU_BWD: return round_to_i32(relu_backward<double>(n, a, b));
+    case Mode::ADD:
+      return wrap(wa + wb);
+    case Mode::SUB:
+      return wrap(wa - wb);
+    case Mode::MUL:
+      return wrap(wa * wb);
+    case Mode::DIV:
+      return b == 0 ? 0 : wrap(wa / wb);
+    case Mode::MOD:
+      return b == 0 ? 0 : wrap(wa % wb);
+    case Mode::ADD_SQUARE:
+      return wrap(wa + wrap(wb * wb));
+    case Mode::MAX:
+      return a > b ? a : b;
+    case Mode::MIN:
+      return a < b ? a : b;
+    case Mode::RELU_FWD:
+      return round_to_i32(relu<double>(n, a));
+    case Mode::RELU_BWD:
+      return round_to_i32(relu_backward<double>(n, a, b));
     case Mode::IDENTITY:
     case Mode::CEIL:
-    case Mode::FLOOR: return a;
-    case Mode::NEG: return wrap(-wa);
-    case Mode::ABS: return wrap(wa < 0 ? -wa : wa);
-    case Mode::RECIPROCAL: return a == 0 ? 0 : 1 / a;
-    case Mode::LOGICAL_NOT: return a == 0;
-    case Mode::LOGICAL_AND: return a != 0 && b != 0;
-    case Mode::LOGICAL_OR: return a != 0 || b != 0;
-    case Mode::CMP_EQ: return a == b;
-    case Mode::CMP_NEQ: return a != b;
-    case Mode::CMP_GT: return a > b;
-    case Mode::CMP_GE: return a >= b;
-    case Mode::CMP_LT: return a < b;
-    case Mode::CMP_LE: return a <= b;
-    default: return transcendental(n, a, b, y) ? round_to_i32(y) : 0;
+    case Mode::FLOOR:
+      return a;
+    case Mode::NEG:
+      return wrap(-wa);
+    case Mode::ABS:
+      return wrap(wa < 0 ? -wa : wa);
+    case Mode::RECIPROCAL:
+      return a == 0 ? 0 : 1 / a;
+    case Mode::LOGICAL_NOT:
+      return a == 0;
+    case Mode::LOGICAL_AND:
+      return a != 0 && b != 0;
+    case Mode::LOGICAL_OR:
+      return a != 0 || b != 0;
+    case Mode::CMP_EQ:
+      return a == b;
+    case Mode::CMP_NEQ:
+      return a != b;
+    case Mode::CMP_GT:
+      return a > b;
+    case Mode::CMP_GE:
+      return a >= b;
+    case Mode::CMP_LT:
+      return a < b;
+    case Mode::CMP_LE:
+      return a <= b;
+    default:
+      return transcendental(n, a, b, y) ? round_to_i32(y) : 0;
   }
 }
 
 /// How an operand becomes a compute value, and back.
 Scalar in_type(DataType_t compute, const Scalar& s) {
   switch (compute) {
-    case DataType_t::DOUBLE: return Scalar::of_f64(s.to_f64());
-    case DataType_t::INT32: return Scalar::of_i32(s.to_i32());
-    case DataType_t::BOOLEAN: return Scalar::of_bool(s.to_bool());
-    default: return Scalar::of_f32(s.to_f32());
+    case DataType_t::DOUBLE:
+      return Scalar::of_f64(s.to_f64());
+    case DataType_t::INT32:
+      return Scalar::of_i32(s.to_i32());
+    case DataType_t::BOOLEAN:
+      return Scalar::of_bool(s.to_bool());
+    default:
+      return Scalar::of_f32(s.to_f32());
   }
 }
 
@@ -182,10 +274,14 @@ Scalar evaluate_in_compute_type(const Node& n, const Scalar in[3], const std::in
   if (n.mode == Mode::GEN_INDEX) return in_type(n.compute, Scalar::of_i64(n.axis < 0 ? 0 : index[n.axis]));
   if (n.mode == Mode::BINARY_SELECT) return in_type(n.compute, in[2].to_bool() ? in[0] : in[1]);
   switch (n.compute) {
-    case DataType_t::DOUBLE: return Scalar::of_f64(evaluate_float<double>(n, in[0].to_f64(), in[1].to_f64()));
-    case DataType_t::INT32: return Scalar::of_i32(evaluate_int(n, in[0].to_i32(), in[1].to_i32()));
-    case DataType_t::BOOLEAN: return Scalar::of_bool(evaluate_int(n, in[0].to_bool(), in[1].to_bool()) != 0);
-    default: return Scalar::of_f32(evaluate_float<float>(n, in[0].to_f32(), in[1].to_f32()));
+    case DataType_t::DOUBLE:
+      return Scalar::of_f64(evaluate_float<double>(n, in[0].to_f64(), in[1].to_f64()));
+    case DataType_t::INT32:
+      return Scalar::of_i32(evaluate_int(n, in[0].to_i32(), in[1].to_i32()));
+    case DataType_t::BOOLEAN:
+      return Scalar::of_bool(evaluate_int(n, in[0].to_bool(), in[1].to_bool()) != 0);
+    default:
+      return Scalar::of_f32(evaluate_float<float>(n, in[0].to_f32(), in[1].to_f32()));
   }
 }
 
@@ -193,7 +289,8 @@ Scalar evaluate_in_compute_type(const Node& n, const Scalar in[3], const std::in
 
 int pointwise_arity(PointwiseMode_t mode) {
   switch (mode) {
-    case Mode::BINARY_SELECT: return 3;
+    case Mode::BINARY_SELECT:
+      return 3;
     case Mode::ADD:
     case Mode::MUL:
     case Mode::MAX:
@@ -218,8 +315,10 @@ int pointwise_arity(PointwiseMode_t mode) {
     case Mode::CMP_LT:
     case Mode::CMP_LE:
     case Mode::LOGICAL_AND:
-    case Mode::LOGICAL_OR: return 2;
-    default: return 1;
+    case Mode::LOGICAL_OR:
+      return 2;
+    default:
+      return 1;
   }
 }
 

@@ -30,16 +30,21 @@ float to_float_odd(double v) {
 /// A value as a float from which one rounding to f16, bf16 or fp8 is right.
 float for_narrow_float(const Scalar& s) {
   switch (s.kind) {
-    case Scalar::Kind::f32: return s.f;
-    case Scalar::Kind::f64: return to_float_odd(s.d);
-    case Scalar::Kind::i32: return to_float_odd(s.i);
+    case Scalar::Kind::f32:
+      return s.f;
+    case Scalar::Kind::f64:
+      return to_float_odd(s.d);
+    case Scalar::Kind::i32:
+      return to_float_odd(s.i);
     case Scalar::Kind::i64: {
       // Beyond 2^53 a double cannot hold it; keep the dropped bits alive in the last bit that the double keeps.
       std::int64_t v = s.l;
-      if (v > (std::int64_t{1} << 53) || v < -(std::int64_t{1} << 53)) v = (v & ~std::int64_t{0x7ff}) | ((v & 0x7ff) ? 0x400 : 0);
+      if (v > (std::int64_t{1} << 53) || v < -(std::int64_t{1} << 53))
+        v = (v & ~std::int64_t{0x7ff}) | ((v & 0x7ff) ? 0x400 : 0);
       return to_float_odd(static_cast<double>(v));
     }
-    case Scalar::Kind::boolean: return s.b ? 1.f : 0.f;
+    case Scalar::Kind::boolean:
+      return s.b ? 1.f : 0.f;
   }
   return 0.f;
 }
@@ -58,21 +63,8 @@ void write(void* base, std::int64_t index, T v) {
 
 }  // namespace
 
-std::int32_t round_to_i32(double v) {
-  if (std::isnan(v)) return 0;
-  v = std::nearbyint(v);
-  if (v <= -2147483648.0) return std::numeric_limits<std::int32_t>::min();
-  if (v >= 2147483647.0) return std::numeric_limits<std::int32_t>::max();
-  return static_cast<std::int32_t>(v);
-}
-
-std::int64_t round_to_i64(double v) {
-  if (std::isnan(v)) return 0;
-  v = std::nearbyint(v);
-  if (v <= -9223372036854775808.0) return std::numeric_limits<std::int64_t>::min();
-  if (v >= 9223372036854775808.0) return std::numeric_limits<std::int64_t>::max();
-  return static_cast<std::int64_t>(v);
-}
+std::int32_t round_to_i32(double v) { return round_saturate<std::int32_t>(v); }
+std::int64_t round_to_i64(double v) { return round_saturate<std::int64_t>(v); }
 
 Scalar Scalar::of_i32(std::int32_t v) {
   Scalar s;
@@ -106,95 +98,145 @@ Scalar Scalar::of_bool(bool v) {
 
 std::int64_t Scalar::to_i64() const {
   switch (kind) {
-    case Kind::i32: return i;
-    case Kind::i64: return l;
-    case Kind::f32: return round_to_i64(f);
-    case Kind::f64: return round_to_i64(d);
-    case Kind::boolean: return b ? 1 : 0;
+    case Kind::i32:
+      return i;
+    case Kind::i64:
+      return l;
+    case Kind::f32:
+      return round_to_i64(f);
+    case Kind::f64:
+      return round_to_i64(d);
+    case Kind::boolean:
+      return b ? 1 : 0;
   }
   return 0;
 }
 
 std::int32_t Scalar::to_i32() const {
-  return static_cast<std::int32_t>(std::clamp<std::int64_t>(to_i64(), std::numeric_limits<std::int32_t>::min(),
-                                                            std::numeric_limits<std::int32_t>::max()));
+  return static_cast<std::int32_t>(
+      std::clamp<std::int64_t>(to_i64(), std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()));
 }
 
 float Scalar::to_f32() const {
   switch (kind) {
-    case Kind::i32: return static_cast<float>(i);
-    case Kind::i64: return static_cast<float>(l);
-    case Kind::f32: return f;
-    case Kind::f64: return static_cast<float>(d);
-    case Kind::boolean: return b ? 1.f : 0.f;
+    case Kind::i32:
+      return static_cast<float>(i);
+    case Kind::i64:
+      return static_cast<float>(l);
+    case Kind::f32:
+      return f;
+    case Kind::f64:
+      return static_cast<float>(d);
+    case Kind::boolean:
+      return b ? 1.f : 0.f;
   }
   return 0.f;
 }
 
 double Scalar::to_f64() const {
   switch (kind) {
-    case Kind::i32: return i;
-    case Kind::i64: return static_cast<double>(l);
-    case Kind::f32: return f;
-    case Kind::f64: return d;
-    case Kind::boolean: return b ? 1. : 0.;
+    case Kind::i32:
+      return i;
+    case Kind::i64:
+      return static_cast<double>(l);
+    case Kind::f32:
+      return f;
+    case Kind::f64:
+      return d;
+    case Kind::boolean:
+      return b ? 1. : 0.;
   }
   return 0.;
 }
 
 bool Scalar::to_bool() const {
   switch (kind) {
-    case Kind::i32: return i != 0;
-    case Kind::i64: return l != 0;
-    case Kind::f32: return f != 0.f;
-    case Kind::f64: return d != 0.;
-    case Kind::boolean: return b;
+    case Kind::i32:
+      return i != 0;
+    case Kind::i64:
+      return l != 0;
+    case Kind::f32:
+      return f != 0.f;
+    case Kind::f64:
+      return d != 0.;
+    case Kind::boolean:
+      return b;
   }
   return false;
 }
 
 Scalar load(DataType_t type, const void* base, std::int64_t index) {
   switch (type) {
-    case DataType_t::FLOAT: return Scalar::of_f32(read<float>(base, index));
-    case DataType_t::DOUBLE: return Scalar::of_f64(read<double>(base, index));
-    case DataType_t::HALF: return Scalar::of_f32(half_to_float(read<std::uint16_t>(base, index)));
-    case DataType_t::BFLOAT16: return Scalar::of_f32(bfloat16_to_float(read<std::uint16_t>(base, index)));
-    case DataType_t::FP8_E4M3: return Scalar::of_f32(e4m3_to_float(read<std::uint8_t>(base, index)));
-    case DataType_t::FP8_E5M2: return Scalar::of_f32(e5m2_to_float(read<std::uint8_t>(base, index)));
-    case DataType_t::INT8: return Scalar::of_i32(read<std::int8_t>(base, index));
-    case DataType_t::UINT8: return Scalar::of_i32(read<std::uint8_t>(base, index));
-    case DataType_t::INT32: return Scalar::of_i32(read<std::int32_t>(base, index));
-    case DataType_t::INT64: return Scalar::of_i64(read<std::int64_t>(base, index));
-    case DataType_t::BOOLEAN: return Scalar::of_bool(read<std::uint8_t>(base, index) != 0);
-    default: return Scalar::of_i32(0);  // no Problem that validates gets here
+    case DataType_t::FLOAT:
+      return Scalar::of_f32(read<float>(base, index));
+    case DataType_t::DOUBLE:
+      return Scalar::of_f64(read<double>(base, index));
+    case DataType_t::HALF:
+      return Scalar::of_f32(f16_to_float(read<std::uint16_t>(base, index)));
+    case DataType_t::BFLOAT16:
+      return Scalar::of_f32(bf16_to_float(read<std::uint16_t>(base, index)));
+    case DataType_t::FP8_E4M3:
+      return Scalar::of_f32(e4m3_to_float(read<std::uint8_t>(base, index)));
+    case DataType_t::FP8_E5M2:
+      return Scalar::of_f32(e5m2_to_float(read<std::uint8_t>(base, index)));
+    case DataType_t::INT8:
+      return Scalar::of_i32(read<std::int8_t>(base, index));
+    case DataType_t::UINT8:
+      return Scalar::of_i32(read<std::uint8_t>(base, index));
+    case DataType_t::INT32:
+      return Scalar::of_i32(read<std::int32_t>(base, index));
+    case DataType_t::INT64:
+      return Scalar::of_i64(read<std::int64_t>(base, index));
+    case DataType_t::BOOLEAN:
+      return Scalar::of_bool(read<std::uint8_t>(base, index) != 0);
+    default:
+      return Scalar::of_i32(0);  // no Problem that validates gets here
   }
 }
 
 void store(DataType_t type, void* base, std::int64_t index, const Scalar& value) {
   switch (type) {
-    case DataType_t::FLOAT: return write(base, index, value.to_f32());
-    case DataType_t::DOUBLE: return write(base, index, value.to_f64());
-    case DataType_t::HALF: return write(base, index, float_to_half(for_narrow_float(value)));
-    case DataType_t::BFLOAT16: return write(base, index, float_to_bfloat16(for_narrow_float(value)));
-    case DataType_t::FP8_E4M3: return write(base, index, float_to_e4m3(for_narrow_float(value)));
-    case DataType_t::FP8_E5M2: return write(base, index, float_to_e5m2(for_narrow_float(value)));
-    case DataType_t::INT8: return write(base, index, static_cast<std::int8_t>(round_to_result(type, value).i));
-    case DataType_t::UINT8: return write(base, index, static_cast<std::uint8_t>(round_to_result(type, value).i));
-    case DataType_t::INT32: return write(base, index, value.to_i32());
-    case DataType_t::INT64: return write(base, index, value.to_i64());
-    case DataType_t::BOOLEAN: return write(base, index, static_cast<std::uint8_t>(value.to_bool() ? 1 : 0));
-    default: return;  // no Problem that validates gets here
+    case DataType_t::FLOAT:
+      return write(base, index, value.to_f32());
+    case DataType_t::DOUBLE:
+      return write(base, index, value.to_f64());
+    case DataType_t::HALF:
+      return write(base, index, float_to_f16(for_narrow_float(value)));
+    case DataType_t::BFLOAT16:
+      return write(base, index, float_to_bf16(for_narrow_float(value)));
+    case DataType_t::FP8_E4M3:
+      return write(base, index, float_to_e4m3(for_narrow_float(value)));
+    case DataType_t::FP8_E5M2:
+      return write(base, index, float_to_e5m2(for_narrow_float(value)));
+    case DataType_t::INT8:
+      return write(base, index, static_cast<std::int8_t>(round_to_result(type, value).i));
+    case DataType_t::UINT8:
+      return write(base, index, static_cast<std::uint8_t>(round_to_result(type, value).i));
+    case DataType_t::INT32:
+      return write(base, index, value.to_i32());
+    case DataType_t::INT64:
+      return write(base, index, value.to_i64());
+    case DataType_t::BOOLEAN:
+      return write(base, index, static_cast<std::uint8_t>(value.to_bool() ? 1 : 0));
+    default:
+      return;  // no Problem that validates gets here
   }
 }
 
 Scalar round_to_result(DataType_t type, const Scalar& value) {
   switch (type) {
-    case DataType_t::INT8: return Scalar::of_i32(std::clamp(value.to_i32(), -128, 127));
-    case DataType_t::UINT8: return Scalar::of_i32(std::clamp(value.to_i32(), 0, 255));
-    case DataType_t::INT32: return Scalar::of_i32(value.to_i32());
-    case DataType_t::INT64: return Scalar::of_i64(value.to_i64());
-    case DataType_t::BOOLEAN: return Scalar::of_bool(value.to_bool());
-    default: return value;
+    case DataType_t::INT8:
+      return Scalar::of_i32(std::clamp(value.to_i32(), -128, 127));
+    case DataType_t::UINT8:
+      return Scalar::of_i32(std::clamp(value.to_i32(), 0, 255));
+    case DataType_t::INT32:
+      return Scalar::of_i32(value.to_i32());
+    case DataType_t::INT64:
+      return Scalar::of_i64(value.to_i64());
+    case DataType_t::BOOLEAN:
+      return Scalar::of_bool(value.to_bool());
+    default:
+      return value;
   }
 }
 

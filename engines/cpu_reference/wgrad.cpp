@@ -50,9 +50,9 @@ class WgradPlan final : public ReferencePlan {
 
  private:
   struct Scratch {
-    E *x, *y;                            ///< [channel][position]
+    E *x, *y;  ///< [channel][position]
     std::int64_t *x_offsets, *y_offsets;
-    Acc* sums;                           ///< [filter][channel]
+    Acc* sums;  ///< [filter][channel]
     Scalar* values;
   };
 
@@ -116,9 +116,12 @@ class WgradPlan final : public ReferencePlan {
 
 std::unique_ptr<Plan> make_wgrad_plan(const Problem& problem, const BuildOptions& options) {
   switch (packed_type(problem)) {
-    case Packed::int16: return std::make_unique<WgradPlan<std::int16_t>>(problem, options);
-    case Packed::int32: return std::make_unique<WgradPlan<std::int32_t>>(problem, options);
-    default: return std::make_unique<WgradPlan<double>>(problem, options);
+    case Packed::int16:
+      return std::make_unique<WgradPlan<std::int16_t>>(problem, options);
+    case Packed::int32:
+      return std::make_unique<WgradPlan<std::int32_t>>(problem, options);
+    default:
+      return std::make_unique<WgradPlan<double>>(problem, options);
   }
 }
 
