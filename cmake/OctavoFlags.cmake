@@ -45,6 +45,8 @@ function(octavo_isa_flags sources)
       set(flags "-march=armv8.2-a+dotprod+fp16")
     endif()
     if(flags)
+      # gcc 12 warns inside its own intrinsics headers (_mm512_undefined_*).
+      list(APPEND flags -Wno-uninitialized -Wno-maybe-uninitialized)
       set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS "${flags}")
     endif()
   endforeach()
