@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Octavo Authors
 // SPDX-License-Identifier: Apache-2.0
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <string>
@@ -19,7 +19,8 @@ void bind_device(nb::module_& m) {
         return reinterpret_cast<std::uintptr_t>(handle);
       },
       nb::arg("device"));
-  m.def("destroy_handle", [](std::uintptr_t handle) { check(destroy_handle(to_handle(handle))); }, nb::arg("handle"));
+  m.def(
+      "destroy_handle", [](std::uintptr_t handle) { check(destroy_handle(to_handle(handle))); }, nb::arg("handle"));
   m.def(
       "set_stream",
       [](std::uintptr_t handle, std::uintptr_t stream) {
@@ -34,9 +35,12 @@ void bind_device(nb::module_& m) {
         return reinterpret_cast<std::uintptr_t>(stream);
       },
       nb::arg("handle"));
-  m.def("handle_is_cuda", [](std::uintptr_t handle) { return handle_is_cuda(to_handle(handle)); }, nb::arg("handle"));
-  m.def("handle_ordinal", [](std::uintptr_t handle) { return handle_ordinal(to_handle(handle)); }, nb::arg("handle"));
-  m.def("handle_device_name", [](std::uintptr_t handle) { return handle_device_name(to_handle(handle)); }, nb::arg("handle"));
+  m.def(
+      "handle_is_cuda", [](std::uintptr_t handle) { return handle_is_cuda(to_handle(handle)); }, nb::arg("handle"));
+  m.def(
+      "handle_ordinal", [](std::uintptr_t handle) { return handle_ordinal(to_handle(handle)); }, nb::arg("handle"));
+  m.def(
+      "handle_device_name", [](std::uintptr_t handle) { return handle_device_name(to_handle(handle)); }, nb::arg("handle"));
 
   nb::class_<DeviceProperties>(m, "DeviceProperties")
       .def_static(
@@ -82,7 +86,8 @@ void bind_device(nb::module_& m) {
              check(self.to_json(text));
              return text;
            })
-      .def("from_json", [](KernelCache& self, const std::string& text) { check(self.from_json(text)); }, nb::arg("text"))
+      .def(
+          "from_json", [](KernelCache& self, const std::string& text) { check(self.from_json(text)); }, nb::arg("text"))
       .def("revision",
            [](const KernelCache& self) {
              std::int64_t value = 0;

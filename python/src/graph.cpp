@@ -43,24 +43,24 @@ Attributes convolution(const OptionalInts& pre, const OptionalInts& post, const 
   return a;
 }
 
-TensorPtr add_convolution(Graph& graph, const std::string& kind, const TensorPtr& a, const TensorPtr& b, const OptionalInts& pre,
-                          const OptionalInts& post, const OptionalInts& stride, const OptionalInts& dilation, int mode,
-                          int compute, const std::string& name, std::int32_t x_zero, const std::optional<std::int32_t>& w_zero,
-                          const TensorPtr& w_zeros) {
+TensorPtr add_convolution(Graph& graph, const std::string& kind, const TensorPtr& a, const TensorPtr& b,
+                          const OptionalInts& pre, const OptionalInts& post, const OptionalInts& stride,
+                          const OptionalInts& dilation, int mode, int compute, const std::string& name, std::int32_t x_zero,
+                          const std::optional<std::int32_t>& w_zero, const TensorPtr& w_zeros) {
   if (kind == "CONV_FPROP") {
-    return graph.conv_fprop(a, b,
-                            convolution<graph::Conv_fprop_attributes>(pre, post, stride, dilation, mode, compute, name, x_zero,
-                                                                      w_zero, w_zeros));
+    return graph.conv_fprop(
+        a, b,
+        convolution<graph::Conv_fprop_attributes>(pre, post, stride, dilation, mode, compute, name, x_zero, w_zero, w_zeros));
   }
   if (kind == "CONV_DGRAD") {
-    return graph.conv_dgrad(a, b,
-                            convolution<graph::Conv_dgrad_attributes>(pre, post, stride, dilation, mode, compute, name, x_zero,
-                                                                      w_zero, w_zeros));
+    return graph.conv_dgrad(
+        a, b,
+        convolution<graph::Conv_dgrad_attributes>(pre, post, stride, dilation, mode, compute, name, x_zero, w_zero, w_zeros));
   }
   // Python's operand order is (image, loss), C++'s is (dy, x).
-  return graph.conv_wgrad(b, a,
-                          convolution<graph::Conv_wgrad_attributes>(pre, post, stride, dilation, mode, compute, name, x_zero,
-                                                                    w_zero, w_zeros));
+  return graph.conv_wgrad(
+      b, a,
+      convolution<graph::Conv_wgrad_attributes>(pre, post, stride, dilation, mode, compute, name, x_zero, w_zero, w_zeros));
 }
 
 TensorPtr add_pointwise(Graph& graph, int mode, const std::vector<TensorPtr>& in, int compute, const std::string& name,
@@ -201,9 +201,10 @@ void bind_lifecycle(nb::class_<Graph>& c) {
            [](Graph& g, std::uintptr_t handle) {
              check(handle != 0 ? g.build_operation_graph(to_handle(handle)) : g.build_operation_graph());
            })
-      .def("create_execution_plans",
-           [](Graph& g, const std::vector<int>& modes) { check(g.create_execution_plans(to_enums<HeurMode_t>(modes))); },
-           Release())
+      .def(
+          "create_execution_plans",
+          [](Graph& g, const std::vector<int>& modes) { check(g.create_execution_plans(to_enums<HeurMode_t>(modes))); },
+          Release())
       .def("create_execution_plan", [](Graph& g, std::int64_t engine,
                                        const KnobList& knobs) { check(g.create_execution_plan(engine, to_knobs(knobs))); })
       .def("get_execution_plan_count", &Graph::get_execution_plan_count)
@@ -232,10 +233,12 @@ void bind_lifecycle(nb::class_<Graph>& c) {
              for (const auto& [type, value] : knobs) out.emplace_back(static_cast<std::int64_t>(type), value);
              return std::make_tuple(engine, out);
            })
-      .def("check_support", [](Graph& g) { check(g.check_support()); }, Release())
-      .def("build_plans",
-           [](Graph& g, int policy) { check(g.build_plans(static_cast<BuildPlanPolicy_t>(policy))); }, Release())
-      .def("build_plan_at_index", [](Graph& g, std::int64_t index) { check(g.build_plan_at_index(index)); }, Release())
+      .def(
+          "check_support", [](Graph& g) { check(g.check_support()); }, Release())
+      .def(
+          "build_plans", [](Graph& g, int policy) { check(g.build_plans(static_cast<BuildPlanPolicy_t>(policy))); }, Release())
+      .def(
+          "build_plan_at_index", [](Graph& g, std::int64_t index) { check(g.build_plan_at_index(index)); }, Release())
       .def("get_workspace_size",
            [](const Graph& g, std::int64_t index) {
              std::int64_t bytes = 0;
@@ -289,27 +292,30 @@ void bind_execution(nb::class_<Graph>& c) {
   c.def("execute", &execute, nb::arg("handle"), nb::arg("buffers"), nb::arg("workspace"), nb::arg("index"), Release())
       .def("execute_with_overrides", &execute_with_overrides, nb::arg("handle"), nb::arg("buffers"), nb::arg("workspace"),
            nb::arg("index"), nb::arg("uids"), nb::arg("shapes"), nb::arg("strides"), Release())
-      .def("execute_sorted",
-           [](const Graph& g, std::uintptr_t handle, const std::vector<std::uintptr_t>& addresses, std::uintptr_t workspace) {
-             std::vector<void*> pointers;
-             for (std::uintptr_t address : addresses) pointers.push_back(reinterpret_cast<void*>(address));
-             check(g.execute(to_handle(handle), pointers.data(), static_cast<int>(pointers.size()),
-                             reinterpret_cast<void*>(workspace)));
-           },
-           Release())
+      .def(
+          "execute_sorted",
+          [](const Graph& g, std::uintptr_t handle, const std::vector<std::uintptr_t>& addresses, std::uintptr_t workspace) {
+            std::vector<void*> pointers;
+            for (std::uintptr_t address : addresses) pointers.push_back(reinterpret_cast<void*>(address));
+            check(g.execute(to_handle(handle), pointers.data(), static_cast<int>(pointers.size()),
+                            reinterpret_cast<void*>(workspace)));
+          },
+          Release())
       .def("check_bindings",
            [](const Graph& g, std::uintptr_t handle, const std::vector<Buffer>& buffers) {
              check(g.check_bindings(to_handle(handle), to_buffers(buffers)));
            })
       .def("prepare_variant_pack_template", [](Graph& g) { check(g.prepare_variant_pack_template()); })
       .def("get_variant_pack_uids_sorted", &Graph::get_variant_pack_uids_sorted)
-      .def("warmup", [](const Graph& g, std::uintptr_t handle) { check(g.warmup(to_handle(handle))); }, Release())
-      .def("autotune",
-           [](Graph& g, std::uintptr_t handle, const std::vector<Buffer>& buffers, std::uintptr_t workspace) {
-             check(g.check_bindings(to_handle(handle), to_buffers(buffers)));
-             check(g.autotune(to_handle(handle), to_pointers(buffers), reinterpret_cast<void*>(workspace)));
-           },
-           Release())
+      .def(
+          "warmup", [](const Graph& g, std::uintptr_t handle) { check(g.warmup(to_handle(handle))); }, Release())
+      .def(
+          "autotune",
+          [](Graph& g, std::uintptr_t handle, const std::vector<Buffer>& buffers, std::uintptr_t workspace) {
+            check(g.check_bindings(to_handle(handle), to_buffers(buffers)));
+            check(g.autotune(to_handle(handle), to_pointers(buffers), reinterpret_cast<void*>(workspace)));
+          },
+          Release())
       .def("populate_cuda_graph",
            [](const Graph& g, std::uintptr_t handle, const std::vector<Buffer>& buffers, std::uintptr_t workspace,
               std::uintptr_t cuda_graph) {

@@ -17,12 +17,18 @@ using graph::Tensor_attributes;
 /// The value of a scalar in the C type that its data type names.
 pass_by_values_t scalar_of(double number, std::int64_t integer, DataType_t type) {
   switch (type) {
-    case DataType_t::INT64: return integer;
-    case DataType_t::INT32: return static_cast<std::int32_t>(integer);
-    case DataType_t::HALF: return float16(static_cast<float>(number));
-    case DataType_t::BFLOAT16: return bfloat16(static_cast<float>(number));
-    case DataType_t::DOUBLE: return number;
-    default: return static_cast<float>(number);
+    case DataType_t::INT64:
+      return integer;
+    case DataType_t::INT32:
+      return static_cast<std::int32_t>(integer);
+    case DataType_t::HALF:
+      return float16(static_cast<float>(number));
+    case DataType_t::BFLOAT16:
+      return bfloat16(static_cast<float>(number));
+    case DataType_t::DOUBLE:
+      return number;
+    default:
+      return static_cast<float>(number);
   }
 }
 
