@@ -20,11 +20,11 @@ struct DeviceTraits {
   // CPU
   CpuIsa isa = CpuIsa::portable;  ///< the best level this processor has, or the forced one
   bool avx512_bf16 = false, avx512_fp16 = false, amx_int8 = false, amx_bf16 = false, f16c = false;
-  int threads = 1;                ///< what OCTAVO_NUM_THREADS, or the machine, gives
+  int threads = 1;  ///< what OCTAVO_NUM_THREADS, or the machine, gives
   std::int64_t l1d_bytes = 32 << 10, l2_bytes = 1 << 20, l3_bytes = 32 << 20;
   // CUDA
   int ordinal = 0;
-  int sm = 0;                     ///< 80, 86, 87, 89, 90, 100, 120
+  int sm = 0;  ///< 80, 86, 87, 89, 90, 100, 120
   int sm_count = 0;
   std::int64_t smem_per_block = 0, smem_per_sm = 0, global_bytes = 0;
   int clock_khz = 0;
@@ -32,6 +32,8 @@ struct DeviceTraits {
 
 /// This processor, read once (cpuid, sysfs), with OCTAVO_CPU_ISA applied.
 const DeviceTraits& host_cpu();
+/// The same processor held to a lower level: what OCTAVO_CPU_ISA does, and what tests use. Levels above `from` change nothing.
+DeviceTraits with_isa(const DeviceTraits& from, CpuIsa isa);
 const char* to_string(CpuIsa isa);
 
 }  // namespace octavo

@@ -44,7 +44,7 @@ struct Args {
   std::span<const void* const> operands;        ///< one each for epilogue.operands (null for constants)
   std::span<void* const> outputs;               ///< one each for epilogue.outputs
   void* workspace = nullptr;
-  void* stream = nullptr;                       ///< CUstream on a CUDA device, unused on the CPU
+  void* stream = nullptr;  ///< CUstream on a CUDA device, unused on the CPU
 };
 
 /// Immutable and thread-safe. execute() does not allocate, lock, read the environment or synchronise with the device.

@@ -31,8 +31,8 @@ struct TensorDesc {
   std::array<std::int64_t, kMaxRank> stride{};
   std::int64_t vector = 1;
 
-  std::int64_t elements() const;      ///< product of the dims; 0 for an empty tensor
-  std::int64_t span_elements() const; ///< 1 + the largest element offset (0 for an empty tensor): what a buffer must hold
+  std::int64_t elements() const;       ///< product of the dims; 0 for an empty tensor
+  std::int64_t span_elements() const;  ///< 1 + the largest element offset (0 for an empty tensor): what a buffer must hold
   std::int64_t span_bytes() const;
   std::int64_t offset(const std::int64_t* index) const;  ///< element offset of one coordinate, vector layouts included
   bool operator==(const TensorDesc&) const = default;
@@ -56,17 +56,17 @@ struct Epilogue {
   };
   struct Node {
     PointwiseMode_t mode = PointwiseMode_t::NOT_SET;
-    std::array<int, 3> in{-1, -1, -1};             ///< value ids, -1 = unused
-    DataType_t compute = DataType_t::FLOAT;        ///< FLOAT, DOUBLE, INT32 (wraps) or BOOLEAN
+    std::array<int, 3> in{-1, -1, -1};       ///< value ids, -1 = unused
+    DataType_t compute = DataType_t::FLOAT;  ///< FLOAT, DOUBLE, INT32 (wraps) or BOOLEAN
     /// INT8/UINT8/INT32: the value is rounded to nearest even and saturated to it. Anything else: stays at compute precision
     /// (a virtual tensor declared HALF is *not* a rounding point: one rounding, at the output cast).
     DataType_t result = DataType_t::FLOAT;
     double lower_clip = 0;
     double upper_clip = 0;
     bool has_upper_clip = false;
-    double slope = 0;                              ///< RELU_*: below lower_clip, y = lower_clip + slope * (x - lower_clip)
-    double alpha = 1;                              ///< ELU alpha, SWISH beta, SOFTPLUS beta
-    int axis = -1;                                 ///< GEN_INDEX
+    double slope = 0;  ///< RELU_*: below lower_clip, y = lower_clip + slope * (x - lower_clip)
+    double alpha = 1;  ///< ELU alpha, SWISH beta, SOFTPLUS beta
+    int axis = -1;     ///< GEN_INDEX
     bool operator==(const Node&) const = default;
   };
   struct Output {
@@ -114,8 +114,8 @@ struct Problem {
   std::int64_t groups() const { return w.dim[1] == 0 ? 1 : x.dim[1] / w.dim[1]; }
   const TensorDesc& result() const;  ///< x, w or y: dims of what is computed
   TensorDesc& result();
-  const TensorDesc& input_a() const;  ///< fprop x, dgrad y, wgrad x
-  const TensorDesc& input_b() const;  ///< fprop w, dgrad w, wgrad y
+  const TensorDesc& input_a() const;         ///< fprop x, dgrad y, wgrad x
+  const TensorDesc& input_b() const;         ///< fprop w, dgrad w, wgrad y
   std::int64_t accumulation_length() const;  ///< fprop C/g*RS, dgrad K/g*RS, wgrad N*PQ
   double operations() const;                 ///< 2 * multiply-adds, padding counted (as peers count)
 
@@ -130,11 +130,11 @@ struct Problem {
 error_t parse_problem(std::string_view line, Problem& out);
 
 const char* to_string(Direction direction);
-const char* short_name(DataType_t type);                 ///< "s8", "bf16", ...; "none" for NOT_SET
+const char* short_name(DataType_t type);  ///< "s8", "bf16", ...; "none" for NOT_SET
 bool parse_type(std::string_view text, DataType_t& out);
-std::int64_t element_bytes(DataType_t type);             ///< 0 for NOT_SET and sub-byte types
-bool is_integer(DataType_t type);                        ///< INT8, UINT8, INT32, INT64
-DataType_t accumulator_type(const Problem& problem);     ///< INT32, FLOAT or DOUBLE: the type of value 0
+std::int64_t element_bytes(DataType_t type);          ///< 0 for NOT_SET and sub-byte types
+bool is_integer(DataType_t type);                     ///< INT8, UINT8, INT32, INT64
+DataType_t accumulator_type(const Problem& problem);  ///< INT32, FLOAT or DOUBLE: the type of value 0
 
 /// Packed strides for a layout name: nchw, nhwc (also for 1-D and 3-D: channels last), nc4, nc16, nc32. Sets stride and vector.
 bool set_layout(TensorDesc& desc, std::string_view layout);
