@@ -58,7 +58,7 @@ error_t apply_epilogue_parts(const EpilogueParts& parts, Problem& problem) {
   }
   const DataType_t accumulator = accumulator_type(problem);
   const bool floats = parts.scale || parts.scale1 || parts.bias || parts.add;
-  const DataType_t compute = accumulator == DataType_t::DOUBLE               ? DataType_t::DOUBLE
+  const DataType_t compute = accumulator == DataType_t::DOUBLE             ? DataType_t::DOUBLE
                              : accumulator == DataType_t::INT32 && !floats ? DataType_t::INT32
                                                                            : DataType_t::FLOAT;
   const auto operand = [&e](const TensorDesc& desc) {

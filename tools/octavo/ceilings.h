@@ -18,7 +18,7 @@ namespace octavo::cli {
 using CeilingLoop = double (*)(std::int64_t iterations);
 
 struct CeilingKernel {
-  const char* name = "";      ///< the instruction: "vpdpbusd zmm"
+  const char* name = "";  ///< the instruction: "vpdpbusd zmm"
   CeilingLoop loop = nullptr;
 };
 

@@ -146,8 +146,10 @@ bool exact_epilogue(const Epilogue& epilogue) {
       case PointwiseMode_t::GEN_INDEX:
       case PointwiseMode_t::LOGICAL_AND:
       case PointwiseMode_t::LOGICAL_OR:
-      case PointwiseMode_t::LOGICAL_NOT: return true;
-      default: return false;
+      case PointwiseMode_t::LOGICAL_NOT:
+        return true;
+      default:
+        return false;
     }
   });
 }
@@ -156,26 +158,38 @@ namespace {
 
 double unit_roundoff(DataType_t type) {
   switch (type) {
-    case DataType_t::DOUBLE: return 0x1p-53;
-    case DataType_t::FLOAT: return 0x1p-24;
-    case DataType_t::HALF: return 0x1p-11;
-    case DataType_t::BFLOAT16: return 0x1p-8;
-    case DataType_t::FP8_E4M3: return 0x1p-4;
-    case DataType_t::FP8_E5M2: return 0x1p-3;
-    default: return 0;
+    case DataType_t::DOUBLE:
+      return 0x1p-53;
+    case DataType_t::FLOAT:
+      return 0x1p-24;
+    case DataType_t::HALF:
+      return 0x1p-11;
+    case DataType_t::BFLOAT16:
+      return 0x1p-8;
+    case DataType_t::FP8_E4M3:
+      return 0x1p-4;
+    case DataType_t::FP8_E5M2:
+      return 0x1p-3;
+    default:
+      return 0;
   }
 }
 
 // The smallest step of the type around zero, and one unit for integers: how far a value just beyond a tie may move.
 double absolute_step(DataType_t type) {
   switch (type) {
-    case DataType_t::HALF: return 0x1p-24;
-    case DataType_t::FP8_E4M3: return 0x1p-9;
-    case DataType_t::FP8_E5M2: return 0x1p-16;
+    case DataType_t::HALF:
+      return 0x1p-24;
+    case DataType_t::FP8_E4M3:
+      return 0x1p-9;
+    case DataType_t::FP8_E5M2:
+      return 0x1p-16;
     case DataType_t::FLOAT:
     case DataType_t::BFLOAT16:
-    case DataType_t::DOUBLE: return 0;
-    default: return 1;
+    case DataType_t::DOUBLE:
+      return 0;
+    default:
+      return 1;
   }
 }
 
@@ -186,7 +200,8 @@ void for_each_index(const TensorDesc& desc, F&& f) {
   for (;;) {
     f(index.data());
     int d = desc.rank - 1;
-    while (d >= 0 && ++index[static_cast<std::size_t>(d)] == desc.dim[static_cast<std::size_t>(d)]) index[static_cast<std::size_t>(d--)] = 0;
+    while (d >= 0 && ++index[static_cast<std::size_t>(d)] == desc.dim[static_cast<std::size_t>(d)])
+      index[static_cast<std::size_t>(d--)] = 0;
     if (d < 0) return;
   }
 }
@@ -209,9 +224,10 @@ error_t Oracle::prepare(const Workload& workload, double operations, bool exact)
   slope_ = 1;
   for (std::size_t i = 0; i < workload.operands.size(); ++i) {
     const Epilogue::Operand& o = problem_.epilogue.operands[i];
-    const bool factor = std::any_of(problem_.epilogue.nodes.begin(), problem_.epilogue.nodes.end(), [i](const Epilogue::Node& n) {
-      return n.mode == PointwiseMode_t::MUL && (n.in[0] == static_cast<int>(i) + 1 || n.in[1] == static_cast<int>(i) + 1);
-    });
+    const bool factor =
+        std::any_of(problem_.epilogue.nodes.begin(), problem_.epilogue.nodes.end(), [i](const Epilogue::Node& n) {
+          return n.mode == PointwiseMode_t::MUL && (n.in[0] == static_cast<int>(i) + 1 || n.in[1] == static_cast<int>(i) + 1);
+        });
     if (!factor) continue;
     double largest = std::fabs(o.constant);
     for (std::int64_t e = 0; workload.operands[i].data() && e < o.desc.span_elements(); ++e)
@@ -296,7 +312,8 @@ Difference Oracle::compare(const std::vector<Buffer>& outputs) const {
       Difference d;
       for_each_index(desc, [&](const std::int64_t* index) {
         const std::int64_t offset = desc.offset(index);
-        const double got = load_element(desc.type, got_base, offset), want = load_element(desc.type, e.outputs[i].data(), offset);
+        const double got = load_element(desc.type, got_base, offset),
+                     want = load_element(desc.type, e.outputs[i].data(), offset);
         ++d.elements;
         if (got == want || (std::isnan(got) && std::isnan(want))) return;
         double tolerance = 0;
@@ -307,14 +324,17 @@ Difference Oracle::compare(const std::vector<Buffer>& outputs) const {
           tolerance = sum + 8 * u * (std::fabs(want) + magnitude * slope_ * u) + (sum > 0 ? rounding : 0);
         }
         // A transcendental in the epilogue is good to a few units in the last place of f32 in any implementation.
-        if (!tame) tolerance += 16 * 0x1p-23 * (std::fabs(want) + 1) + 2 * unit_roundoff(desc.type) * std::fabs(want) + absolute_step(desc.type);
+        if (!tame)
+          tolerance +=
+              16 * 0x1p-23 * (std::fabs(want) + 1) + 2 * unit_roundoff(desc.type) * std::fabs(want) + absolute_step(desc.type);
         const double off = std::fabs(got - want);
         if (off <= tolerance) return;
         if (d.wrong++ == 0) {
           std::array<std::int64_t, kMaxRank> where{};
           std::copy(index, index + desc.rank, where.begin());
-          d.first = fmt::format("{}{} is {}, the oracle says {} (tolerance {:.3g}){}", "output", coordinate(where.data(), desc.rank), got,
-                                want, tolerance, e.part.outputs[i] ? " in a part of the tensor" : "");
+          d.first =
+              fmt::format("{}{} is {}, the oracle says {} (tolerance {:.3g}){}", "output", coordinate(where.data(), desc.rank),
+                          got, want, tolerance, e.part.outputs[i] ? " in a part of the tensor" : "");
         }
         d.largest = std::isnan(off) ? INFINITY : std::max(d.largest, off);
       });

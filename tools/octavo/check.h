@@ -32,7 +32,7 @@ class Oracle {
  private:
   struct Expected {
     Part part;
-    std::vector<Buffer> outputs;  ///< in the problem's own strides, moved to the part's first element
+    std::vector<Buffer> outputs;      ///< in the problem's own strides, moved to the part's first element
     std::optional<Buffer> magnitude;  ///< sum |a||b| in f32 or f64, where a tolerance is needed
     TensorDesc magnitude_desc;
   };

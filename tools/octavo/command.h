@@ -25,8 +25,8 @@ struct RunError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-void require(const error_t& error);        ///< throws UsageError when bad: the problem, a name, a value
-void require_run(const error_t& error);    ///< throws RunError when bad
+void require(const error_t& error);      ///< throws UsageError when bad: the problem, a name, a value
+void require_run(const error_t& error);  ///< throws RunError when bad
 
 class Command {
  public:

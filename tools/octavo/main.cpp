@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "core/text.h"
+#include "machine.h"
 
 namespace octavo::cli {
 namespace {
@@ -23,7 +24,8 @@ std::string explain(const CLI::App& app, const std::vector<std::string>& words, 
     if (words.empty()) return "A command is missing; it is one of: " + fmt::format("{}", fmt::join(names, ", ")) + ".";
     const std::string near = text::nearest(words[0], names);
     return "'" + words[0] + "' is not a command; " +
-           (near.empty() ? "it must be one of: " + fmt::format("{}", fmt::join(names, ", ")) + "." : "did you mean '" + near + "'?");
+           (near.empty() ? "it must be one of: " + fmt::format("{}", fmt::join(names, ", ")) + "."
+                         : "did you mean '" + near + "'?");
   }
   std::vector<std::string> options;
   for (const CLI::Option* option : used->get_options()) {
@@ -42,6 +44,7 @@ std::string explain(const CLI::App& app, const std::vector<std::string>& words, 
 }
 
 int run(int argc, char** argv) {
+  remember_command_line(argc, argv);
   CLI::App app{"Convolutions that are right in every layout and type, and as fast as this machine can run them."};
   app.set_version_flag("--version", std::string("octavo ") + OCTAVO_VERSION);
   app.require_subcommand(1);

@@ -69,7 +69,8 @@ DeviceTraits MachineOptions::device() const {
   DeviceTraits device = host_cpu();
   device.threads = num_threads();
   if (!isa.empty() && isa != to_string(device.isa))
-    throw UsageError("--isa is '" + isa + "', which this processor does not have; its best is '" + to_string(device.isa) + "'.");
+    throw UsageError("--isa is '" + isa + "', which this processor does not have; its best is '" + to_string(device.isa) +
+                     "'.");
   return device;
 }
 

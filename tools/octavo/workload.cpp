@@ -48,36 +48,71 @@ double Random::unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 
 double load_element(DataType_t type, const void* data, std::int64_t i) {
   switch (type) {
-    case DataType_t::FLOAT: return static_cast<const float*>(data)[i];
-    case DataType_t::DOUBLE: return static_cast<const double*>(data)[i];
-    case DataType_t::HALF: return f16_to_float(static_cast<const std::uint16_t*>(data)[i]);
-    case DataType_t::BFLOAT16: return bf16_to_float(static_cast<const std::uint16_t*>(data)[i]);
-    case DataType_t::INT8: return static_cast<const std::int8_t*>(data)[i];
-    case DataType_t::UINT8: return static_cast<const std::uint8_t*>(data)[i];
-    case DataType_t::BOOLEAN: return static_cast<const std::uint8_t*>(data)[i];
-    case DataType_t::INT32: return static_cast<const std::int32_t*>(data)[i];
-    case DataType_t::INT64: return static_cast<double>(static_cast<const std::int64_t*>(data)[i]);
-    case DataType_t::FP8_E4M3: return e4m3_to_float(static_cast<const std::uint8_t*>(data)[i]);
-    case DataType_t::FP8_E5M2: return e5m2_to_float(static_cast<const std::uint8_t*>(data)[i]);
-    default: return 0;
+    case DataType_t::FLOAT:
+      return static_cast<const float*>(data)[i];
+    case DataType_t::DOUBLE:
+      return static_cast<const double*>(data)[i];
+    case DataType_t::HALF:
+      return f16_to_float(static_cast<const std::uint16_t*>(data)[i]);
+    case DataType_t::BFLOAT16:
+      return bf16_to_float(static_cast<const std::uint16_t*>(data)[i]);
+    case DataType_t::INT8:
+      return static_cast<const std::int8_t*>(data)[i];
+    case DataType_t::UINT8:
+      return static_cast<const std::uint8_t*>(data)[i];
+    case DataType_t::BOOLEAN:
+      return static_cast<const std::uint8_t*>(data)[i];
+    case DataType_t::INT32:
+      return static_cast<const std::int32_t*>(data)[i];
+    case DataType_t::INT64:
+      return static_cast<double>(static_cast<const std::int64_t*>(data)[i]);
+    case DataType_t::FP8_E4M3:
+      return e4m3_to_float(static_cast<const std::uint8_t*>(data)[i]);
+    case DataType_t::FP8_E5M2:
+      return e5m2_to_float(static_cast<const std::uint8_t*>(data)[i]);
+    default:
+      return 0;
   }
 }
 
 void store_element(DataType_t type, void* data, std::int64_t i, double v) {
   const auto f = static_cast<float>(v);
   switch (type) {
-    case DataType_t::FLOAT: static_cast<float*>(data)[i] = f; break;
-    case DataType_t::DOUBLE: static_cast<double*>(data)[i] = v; break;
-    case DataType_t::HALF: static_cast<std::uint16_t*>(data)[i] = float_to_f16(f); break;
-    case DataType_t::BFLOAT16: static_cast<std::uint16_t*>(data)[i] = float_to_bf16(f); break;
-    case DataType_t::INT8: static_cast<std::int8_t*>(data)[i] = round_saturate<std::int8_t>(v); break;
-    case DataType_t::UINT8: static_cast<std::uint8_t*>(data)[i] = round_saturate<std::uint8_t>(v); break;
-    case DataType_t::BOOLEAN: static_cast<std::uint8_t*>(data)[i] = v != 0; break;
-    case DataType_t::INT32: static_cast<std::int32_t*>(data)[i] = round_saturate<std::int32_t>(v); break;
-    case DataType_t::INT64: static_cast<std::int64_t*>(data)[i] = static_cast<std::int64_t>(v); break;
-    case DataType_t::FP8_E4M3: static_cast<std::uint8_t*>(data)[i] = float_to_e4m3(f); break;
-    case DataType_t::FP8_E5M2: static_cast<std::uint8_t*>(data)[i] = float_to_e5m2(f); break;
-    default: break;
+    case DataType_t::FLOAT:
+      static_cast<float*>(data)[i] = f;
+      break;
+    case DataType_t::DOUBLE:
+      static_cast<double*>(data)[i] = v;
+      break;
+    case DataType_t::HALF:
+      static_cast<std::uint16_t*>(data)[i] = float_to_f16(f);
+      break;
+    case DataType_t::BFLOAT16:
+      static_cast<std::uint16_t*>(data)[i] = float_to_bf16(f);
+      break;
+    case DataType_t::INT8:
+      static_cast<std::int8_t*>(data)[i] = round_saturate<std::int8_t>(v);
+      break;
+    case DataType_t::UINT8:
+      static_cast<std::uint8_t*>(data)[i] = round_saturate<std::uint8_t>(v);
+      break;
+    case DataType_t::BOOLEAN:
+      static_cast<std::uint8_t*>(data)[i] = v != 0;
+      break;
+    case DataType_t::INT32:
+      static_cast<std::int32_t*>(data)[i] = round_saturate<std::int32_t>(v);
+      break;
+    case DataType_t::INT64:
+      static_cast<std::int64_t*>(data)[i] = static_cast<std::int64_t>(v);
+      break;
+    case DataType_t::FP8_E4M3:
+      static_cast<std::uint8_t*>(data)[i] = float_to_e4m3(f);
+      break;
+    case DataType_t::FP8_E5M2:
+      static_cast<std::uint8_t*>(data)[i] = float_to_e5m2(f);
+      break;
+    default:
+      break;
   }
 }
 

@@ -15,8 +15,11 @@ std::unique_ptr<Peer> make_onednn_peer(const DeviceTraits&, bool, error_t& error
 #else
 #include <dlfcn.h>
 
+#include <cstring>
 #include <dnnl.hpp>
 #include <unordered_map>
+
+#include "workload.h"
 
 namespace octavo::cli {
 namespace {
@@ -28,13 +31,26 @@ error_t unsupported(const std::string& why) { return {error_code_t::GRAPH_NOT_SU
 
 bool to_dnnl(DataType_t type, memory::data_type& out) {
   switch (type) {
-    case DataType_t::FLOAT: out = memory::data_type::f32; return true;
-    case DataType_t::HALF: out = memory::data_type::f16; return true;
-    case DataType_t::BFLOAT16: out = memory::data_type::bf16; return true;
-    case DataType_t::INT8: out = memory::data_type::s8; return true;
-    case DataType_t::UINT8: out = memory::data_type::u8; return true;
-    case DataType_t::INT32: out = memory::data_type::s32; return true;
-    default: return false;
+    case DataType_t::FLOAT:
+      out = memory::data_type::f32;
+      return true;
+    case DataType_t::HALF:
+      out = memory::data_type::f16;
+      return true;
+    case DataType_t::BFLOAT16:
+      out = memory::data_type::bf16;
+      return true;
+    case DataType_t::INT8:
+      out = memory::data_type::s8;
+      return true;
+    case DataType_t::UINT8:
+      out = memory::data_type::u8;
+      return true;
+    case DataType_t::INT32:
+      out = memory::data_type::s32;
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -42,7 +58,8 @@ bool to_dnnl(DataType_t type, memory::data_type& out) {
 error_t user_desc(const TensorDesc& desc, std::int64_t groups, bool filter, memory::desc& out) {
   memory::data_type type;
   if (!to_dnnl(desc.type, type)) return unsupported(std::string("has no type ") + short_name(desc.type));
-  memory::dims dims(desc.dim.begin(), desc.dim.begin() + desc.rank), strides(desc.stride.begin(), desc.stride.begin() + desc.rank);
+  memory::dims dims(desc.dim.begin(), desc.dim.begin() + desc.rank),
+      strides(desc.stride.begin(), desc.stride.begin() + desc.rank);
   if (desc.vector != 1) {
     static const std::unordered_map<std::int64_t, Tag> tags = {{4, Tag::aBcd4b}, {16, Tag::aBcd16b}, {32, Tag::aBcd32b}};
     const auto tag = tags.find(desc.vector);
@@ -57,6 +74,28 @@ error_t user_desc(const TensorDesc& desc, std::int64_t groups, bool filter, memo
   }
   out = memory::desc(dims, type, strides);
   return {};
+}
+
+// Powers of two: nothing is rounded.
+Buffer scaled_filter(const TensorDesc& desc, const void* data, const std::vector<float>& scale) {
+  Buffer out(desc.span_bytes());
+  std::memcpy(out.data(), data, static_cast<std::size_t>(desc.span_bytes()));
+  std::array<std::int64_t, kMaxRank> index{};
+  const std::int64_t per_filter = desc.dim[0] ? desc.elements() / desc.dim[0] : 0;
+  for (std::int64_t k = 0; k < desc.dim[0]; ++k) {
+    const double factor = scale[scale.size() == 1 ? 0 : static_cast<std::size_t>(k)];
+    for (std::int64_t i = 0; i < per_filter; ++i) {
+      index[0] = k;
+      std::int64_t rest = i;
+      for (int d = desc.rank - 1; d > 0; --d) {
+        index[static_cast<std::size_t>(d)] = rest % desc.dim[static_cast<std::size_t>(d)];
+        rest /= desc.dim[static_cast<std::size_t>(d)];
+      }
+      const std::int64_t at = desc.offset(index.data());
+      store_element(desc.type, out.data(), at, load_element(desc.type, data, at) * factor);
+    }
+  }
+  return out;
 }
 
 memory::desc any_desc(const memory::desc& of, memory::data_type type) { return memory::desc(of.dims(), type, Tag::any); }
@@ -132,11 +171,11 @@ error_t Run::fprop(const PeerInput& in) {
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   const bool scaled = in.parts.scale || in.parts.scale1;
-  const std::vector<float> scale = scaled ? std::vector<float>(in.scale, in.scale + (in.parts.scale ? k : 1)) : std::vector<float>{};
+  const std::vector<float> scale =
+      scaled ? std::vector<float>(in.scale, in.scale + (in.parts.scale ? k : 1)) : std::vector<float>{};
   const bool integer = is_integer(p.x.type);
   std::vector<float> bias;
   if (in.parts.bias) bias.assign(in.bias, in.bias + k);
-  memory packed_source;  // floats: the scale is folded into the filter, as a deployment would do
   if (scaled && integer) {
     attr.set_output_scales(in.parts.scale ? 1 << 1 : 0, scale);
     for (std::int64_t i = 0; i < static_cast<std::int64_t>(bias.size()); ++i)  // oneDNN adds the bias before it scales
@@ -148,22 +187,20 @@ error_t Run::fprop(const PeerInput& in) {
     attr.set_post_ops(ops);
   }
   const memory::desc bias_md({k}, memory::data_type::f32, Tag::x);
-  const auto any_x = any_desc(x, x.data_type()), any_w = any_desc(w, w.data_type()), any_y = any_desc(user_result_, user_result_.data_type());
+  const auto any_x = any_desc(x, x.data_type()), any_w = any_desc(w, w.data_type()),
+             any_y = any_desc(user_result_, user_result_.data_type());
   using Conv = dnnl::convolution_forward;
   const auto inference = dnnl::prop_kind::forward_inference;
   const auto direct = dnnl::algorithm::convolution_direct;
-  const Conv::desc desc = in.parts.bias ? Conv::desc(inference, direct, any_x, any_w, bias_md, any_y, strides_, dilations_, pre_, post_)
-                                        : Conv::desc(inference, direct, any_x, any_w, any_y, strides_, dilations_, pre_, post_);
+  const Conv::desc desc = in.parts.bias
+                              ? Conv::desc(inference, direct, any_x, any_w, bias_md, any_y, strides_, dilations_, pre_, post_)
+                              : Conv::desc(inference, direct, any_x, any_w, any_y, strides_, dilations_, pre_, post_);
   const Conv::primitive_desc pd(desc, attr, engine_);
   primitive_ = Conv(pd);
   args_[DNNL_ARG_SRC] = pack(x, in.a, pd.src_desc());
-  if (scaled && !integer) {
-    dnnl::primitive_attr fold;
-    fold.set_output_scales(in.parts.scale ? (p.groups() > 1 ? 3 : 1) : 0, scale);
-    memory user(w, engine_, const_cast<void*>(in.b)), packed = own(pd.weights_desc());
-    dnnl::reorder(dnnl::reorder::primitive_desc(user, packed, fold)).execute(stream_, user, packed);
-    stream_.wait();
-    args_[DNNL_ARG_WEIGHTS] = packed;
+  if (scaled && !integer) {  // folded into the filter, as a deployment would do
+    const Buffer folded = scaled_filter(p.w, in.b, scale);
+    args_[DNNL_ARG_WEIGHTS] = pack(w, folded.data(), pd.weights_desc());
   } else {
     args_[DNNL_ARG_WEIGHTS] = pack(w, in.b, pd.weights_desc());
   }
@@ -188,21 +225,23 @@ error_t Run::backward(const PeerInput& in) {
   // The forward descriptor is only a hint of layouts; it speaks the input type throughout.
   const memory::data_type io = a.data_type();
   const dnnl::convolution_forward::primitive_desc hint(
-      dnnl::convolution_forward::desc(dnnl::prop_kind::forward_training, direct, any_desc(x, io), any_desc(w, io), any_desc(y, io),
-                                      strides_, dilations_, pre_, post_),
+      dnnl::convolution_forward::desc(dnnl::prop_kind::forward_training, direct, any_desc(x, io), any_desc(w, io),
+                                      any_desc(y, io), strides_, dilations_, pre_, post_),
       engine_);
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   if (dgrad) {
     using Conv = dnnl::convolution_backward_data;
-    const Conv::primitive_desc pd(Conv::desc(direct, any_x, any_w, any_y, strides_, dilations_, pre_, post_), attr, engine_, hint);
+    const Conv::primitive_desc pd(Conv::desc(direct, any_x, any_w, any_y, strides_, dilations_, pre_, post_), attr, engine_,
+                                  hint);
     primitive_ = Conv(pd);
     args_[DNNL_ARG_DIFF_DST] = pack(a, in.a, pd.diff_dst_desc());
     args_[DNNL_ARG_WEIGHTS] = pack(b, in.b, pd.weights_desc());
     finish(pd, DNNL_ARG_DIFF_SRC, pd.diff_src_desc());
   } else {
     using Conv = dnnl::convolution_backward_weights;
-    const Conv::primitive_desc pd(Conv::desc(direct, any_x, any_w, any_y, strides_, dilations_, pre_, post_), attr, engine_, hint);
+    const Conv::primitive_desc pd(Conv::desc(direct, any_x, any_w, any_y, strides_, dilations_, pre_, post_), attr, engine_,
+                                  hint);
     primitive_ = Conv(pd);
     args_[DNNL_ARG_SRC] = pack(a, in.a, pd.src_desc());
     args_[DNNL_ARG_DIFF_DST] = pack(b, in.b, pd.diff_dst_desc());
@@ -229,8 +268,8 @@ error_t Run::integer_dgrad(const PeerInput& in) {
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   const Deconv::desc desc(dnnl::prop_kind::forward_inference, dnnl::algorithm::deconvolution_direct, any_desc(y, y.data_type()),
-                          any_desc(exchanged, w.data_type()), any_desc(user_result_, user_result_.data_type()), strides_, dilations_, pre_,
-                          post_);
+                          any_desc(exchanged, w.data_type()), any_desc(user_result_, user_result_.data_type()), strides_,
+                          dilations_, pre_, post_);
   const Deconv::primitive_desc pd(desc, attr, engine_);
   primitive_ = Deconv(pd);
   args_[DNNL_ARG_SRC] = pack(y, in.a, pd.src_desc());
@@ -285,11 +324,16 @@ class OneDnn final : public Peer {
 
 dnnl::cpu_isa max_isa(const DeviceTraits& device) {
   switch (device.isa) {
-    case CpuIsa::amx: return dnnl::cpu_isa::avx512_core_amx;
-    case CpuIsa::avx512_vnni: return device.avx512_bf16 ? dnnl::cpu_isa::avx512_core_bf16 : dnnl::cpu_isa::avx512_core_vnni;
-    case CpuIsa::avx512: return dnnl::cpu_isa::avx512_core;
-    case CpuIsa::avx2: return dnnl::cpu_isa::avx2;
-    default: return dnnl::cpu_isa::sse41;
+    case CpuIsa::amx:
+      return dnnl::cpu_isa::avx512_core_amx;
+    case CpuIsa::avx512_vnni:
+      return device.avx512_bf16 ? dnnl::cpu_isa::avx512_core_bf16 : dnnl::cpu_isa::avx512_core_vnni;
+    case CpuIsa::avx512:
+      return dnnl::cpu_isa::avx512_core;
+    case CpuIsa::avx2:
+      return dnnl::cpu_isa::avx2;
+    default:
+      return dnnl::cpu_isa::sse41;
   }
 }
 
@@ -298,8 +342,8 @@ dnnl::cpu_isa max_isa(const DeviceTraits& device) {
 std::unique_ptr<Peer> make_onednn_peer(const DeviceTraits& device, bool isa_forced, error_t& error) {
   try {
     if (isa_forced && dnnl::set_max_cpu_isa(max_isa(device)) != dnnl::status::success) {
-      error = {error_code_t::INVALID_VALUE,
-               std::string("peer onednn: its instruction set cannot be limited to ") + to_string(device.isa) + " in this build of it."};
+      error = {error_code_t::INVALID_VALUE, std::string("peer onednn: its instruction set cannot be limited to ") +
+                                                to_string(device.isa) + " in this build of it."};
       return nullptr;
     }
     return std::make_unique<OneDnn>();
