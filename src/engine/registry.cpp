@@ -14,6 +14,8 @@ std::span<const Engine* const> engines() {
   // One line an engine.
   static const std::array kEngines{
       cpu_reference_engine(),
+      cpu_native_engine(),
+      cuda_simt_engine(),
   };
   return kEngines;
 }
