@@ -52,8 +52,9 @@ class Pool {
 
   int workers() const { return static_cast<int>(threads_.size()); }
 
-  void run(std::int64_t tasks, TaskRef task) {
+  void run(std::int64_t tasks, int max_threads, TaskRef task) {
     task_ = &task;
+    max_threads_ = max_threads;
     tasks_ = tasks;
     next_.store(0, std::memory_order_relaxed);
     active_.store(workers(), std::memory_order_relaxed);
@@ -71,6 +72,7 @@ class Pool {
 
  private:
   void drain(int thread) {
+    if (thread >= max_threads_) return;
     for (std::int64_t i; (i = next_.fetch_add(1, std::memory_order_relaxed)) < tasks_;) (*task_)(i, thread);
   }
 
@@ -89,6 +91,7 @@ class Pool {
   std::vector<std::thread> threads_;
   const TaskRef* task_ = nullptr;
   std::int64_t tasks_ = 0;
+  int max_threads_ = 0;
   std::atomic<std::int64_t> next_{0};
   std::atomic<int> active_{0};
   std::atomic<std::uint32_t> generation_{0};
@@ -120,8 +123,10 @@ int num_threads() {
 
 void set_num_threads(int threads) { g_threads.store(threads < 1 ? default_threads() : std::min(threads, kMaxThreads)); }
 
-void parallel_for(std::int64_t tasks, TaskRef task) {
-  const int threads = tasks > 1 && !t_inside ? num_threads() : 1;
+void parallel_for(std::int64_t tasks, TaskRef task) { parallel_for(tasks, num_threads(), task); }
+
+void parallel_for(std::int64_t tasks, int max_threads, TaskRef task) {
+  const int threads = tasks > 1 && max_threads > 1 && !t_inside ? num_threads() : 1;
   if (threads <= 1 || g_busy.test_and_set(std::memory_order_acquire)) {
     for (std::int64_t i = 0; i < tasks; ++i) task(i, 0);
     return;
@@ -138,7 +143,7 @@ void parallel_for(std::int64_t tasks, TaskRef task) {
     task(i, thread);
     t_inside = outer;
   };
-  g_pool->run(tasks, inside);
+  g_pool->run(tasks, max_threads, inside);
   g_busy.clear(std::memory_order_release);
 }
 

@@ -34,4 +34,7 @@ class TaskRef {
 /// running threads than num_threads() plus the callers' own.
 void parallel_for(std::int64_t tasks, TaskRef task);
 
+/// The same with thread < max_threads: for plans that sized their workspace for so many when they were built.
+void parallel_for(std::int64_t tasks, int max_threads, TaskRef task);
+
 }  // namespace octavo

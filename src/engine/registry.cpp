@@ -14,6 +14,7 @@ std::span<const Engine* const> engines() {
   // One line an engine.
   static const std::array kEngines{
       cpu_reference_engine(),
+      cpu_native_engine(),
   };
   return kEngines;
 }

@@ -1,0 +1,357 @@
+// SPDX-FileCopyrightText: 2026 The Octavo Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "engines/cpu_native/epilogue.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "core/float.h"
+#include "engines/cpu_reference/scalar.h"
+
+namespace octavo::cpu_native {
+namespace {
+
+using Op = ChainStep::Op;
+using Source = ChainStep::Source;
+
+bool chain_operand_type(DataType_t type) {
+  switch (type) {
+    case DataType_t::INT8:
+    case DataType_t::UINT8:
+    case DataType_t::INT32:
+    case DataType_t::FLOAT:
+    case DataType_t::HALF:
+    case DataType_t::BFLOAT16:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool small_integer(DataType_t type) {
+  return type == DataType_t::INT8 || type == DataType_t::UINT8 || type == DataType_t::INT32;
+}
+
+/// `base`: the dims that decide what is broadcast.
+RowAddress row_address(const TensorDesc& desc, const TensorDesc& result) {
+  RowAddress a;
+  a.type = desc.type;
+  a.vector = desc.vector;
+  a.bytes = element_bytes(desc.type);
+  for (int d = 0; d < desc.rank; ++d) a.stride[d] = desc.dim[d] == 1 && result.dim[d] != 1 ? 0 : desc.stride[d];
+  if (desc.dim[1] == 1) {
+    a.stride[1] = 0;
+    a.vector = 1;
+    a.channels = RowAddress::Channels::broadcast;
+  } else if (desc.vector > 1) {
+    a.channels = desc.vector % 16 == 0 ? RowAddress::Channels::blocked : RowAddress::Channels::strided;
+  } else {
+    a.channels = desc.stride[1] == 1 ? RowAddress::Channels::contiguous : RowAddress::Channels::strided;
+  }
+  return a;
+}
+
+void integer_range(DataType_t type, std::int32_t& lo, std::int32_t& hi) {
+  lo = type == DataType_t::INT8 ? -128 : type == DataType_t::UINT8 ? 0 : std::numeric_limits<std::int32_t>::min();
+  hi = type == DataType_t::INT8 ? 127 : type == DataType_t::UINT8 ? 255 : std::numeric_limits<std::int32_t>::max();
+}
+
+double read_scalar(DataType_t type, const void* p, std::int64_t i) {
+  switch (type) {
+    case DataType_t::INT8:
+      return static_cast<const std::int8_t*>(p)[i];
+    case DataType_t::UINT8:
+      return static_cast<const std::uint8_t*>(p)[i];
+    case DataType_t::INT32:
+      return static_cast<const std::int32_t*>(p)[i];
+    case DataType_t::FLOAT:
+      return static_cast<double>(static_cast<const float*>(p)[i]);
+    case DataType_t::HALF:
+      return static_cast<double>(f16_to_float(static_cast<const std::uint16_t*>(p)[i]));
+    case DataType_t::BFLOAT16:
+      return static_cast<double>(bf16_to_float(static_cast<const std::uint16_t*>(p)[i]));
+    default:
+      return 0;
+  }
+}
+
+/// A constant is what a one-element tensor of its type would hold.
+double constant_value(DataType_t type, double v) {
+  alignas(8) std::byte bytes[8] = {};
+  cpu_reference::store(type, bytes, 0, cpu_reference::Scalar::of_f64(v));
+  return cpu_reference::load(type, bytes, 0).to_f64();
+}
+
+/// Turns the DAG into steps on one running value and one auxiliary value; gives up (false) on anything else.
+class ChainBuilder {
+ public:
+  ChainBuilder(const Problem& problem, TileEpilogue::Program& program) : p_(problem), e_(problem.epilogue), out_(program) {}
+
+  bool build() {
+    const DataType_t acc = accumulator_type(p_);
+    if (acc != DataType_t::INT32 && acc != DataType_t::FLOAT) return false;
+    out_.float_accumulator = acc == DataType_t::FLOAT;
+    is_int_ = acc == DataType_t::INT32;
+    out_.rank = p_.result().rank;
+    for (const Epilogue::Operand& o : e_.operands) {
+      if (!chain_operand_type(o.desc.type)) return false;
+      out_.operands.push_back(row_address(o.desc, p_.result()));
+    }
+    for (const Epilogue::Output& o : e_.outputs) out_.outputs.push_back(row_address(o.desc, p_.result()));
+    if (!stores(0)) return false;
+    for (int n = 0; n < static_cast<int>(e_.nodes.size()); ++n) {
+      if (!node(e_.nodes[n], e_.first_node() + n)) return false;
+    }
+    return stored_ == static_cast<int>(e_.outputs.size());
+  }
+
+ private:
+  bool is_operand(int id) const { return id >= 1 && id < e_.first_node(); }
+
+  ChainStep& emit(Op op, bool aux = false) {
+    ChainStep s;
+    s.op = op;
+    s.auxiliary = aux;
+    out_.steps.push_back(s);
+    return out_.steps.back();
+  }
+
+  /// The second input of a step: an operand read as int or float.
+  bool operand(int id, bool as_int, ChainStep& step) {
+    const Epilogue::Operand& o = e_.operands[id - 1];
+    if (as_int && !small_integer(o.desc.type)) return false;
+    bool channel_only = true;
+    for (int d = 0; d < o.desc.rank; ++d) channel_only = channel_only && (d == 1 || o.desc.dim[d] == 1);
+    if (!channel_only) {
+      step.source = Source::tensor;
+      step.index = id - 1;
+      return o.source == Epilogue::Source::device;
+    }
+    const bool channel = o.desc.dim[1] != 1;
+    step.source = channel ? Source::channel : Source::scalar;
+    for (std::size_t i = 0; i < out_.params.size(); ++i) {
+      if (out_.params[i].operand == id - 1 && out_.params[i].as_int == as_int) {
+        step.index = static_cast<int>(i);
+        return true;
+      }
+    }
+    step.index = static_cast<int>(out_.params.size());
+    out_.params.push_back({id - 1, as_int, channel, 0});
+    return true;
+  }
+
+  bool stores(int value) {
+    for (int i = 0; i < static_cast<int>(e_.outputs.size()); ++i) {
+      if (e_.outputs[i].value != value) continue;
+      const DataType_t type = e_.outputs[i].desc.type;
+      const bool narrow_float = type == DataType_t::HALF || type == DataType_t::BFLOAT16;
+      if (!chain_operand_type(type) || (is_int_ && narrow_float)) return false;  // s32 -> bf16 must round once
+      ChainStep& s = emit(Op::store);
+      s.index = i;
+      s.value_is_int = is_int_;
+      ++stored_;
+    }
+    return true;
+  }
+
+  bool node(const Epilogue::Node& n, int id) {
+    const bool as_int = n.compute == DataType_t::INT32;
+    if (!as_int && n.compute != DataType_t::FLOAT) return false;
+    if (n.in[2] >= 0) return false;
+    int a = n.in[0], b = n.in[1];
+    const bool binary = n.mode == PointwiseMode_t::ADD || n.mode == PointwiseMode_t::SUB || n.mode == PointwiseMode_t::MUL ||
+                        n.mode == PointwiseMode_t::MAX || n.mode == PointwiseMode_t::MIN || n.mode == PointwiseMode_t::DIV;
+    if (binary != (b >= 0)) return false;
+
+    bool aux = false;
+    if (a != main_ && (b < 0 || b != main_)) {  // a side chain that starts from an operand
+      aux = true;
+      if (b >= 0 && a != aux_ && b == aux_) std::swap(a, b);
+      if (b >= 0 && (n.mode == PointwiseMode_t::SUB || n.mode == PointwiseMode_t::DIV) && a != n.in[0]) return false;
+      if (a != aux_) {
+        if (!is_operand(a)) return false;
+        aux_is_int_ = as_int;
+        ChainStep& load = emit(as_int ? Op::load_i : Op::load_f, true);
+        if (!operand(a, as_int, load)) return false;
+      }
+    }
+    bool swapped = false;
+    if (!aux && a != main_) {
+      std::swap(a, b);
+      swapped = true;
+    }
+    bool& value_is_int = aux ? aux_is_int_ : is_int_;
+    if (as_int && !value_is_int) return false;
+    if (!as_int && value_is_int) {
+      emit(Op::to_float, aux);
+      value_is_int = false;
+    }
+    ChainStep step;
+    step.auxiliary = aux;
+    if (!operation(n, as_int, swapped, step)) return false;
+    if (binary) {
+      if (b == (aux ? -2 : aux_) && !aux) {
+        if (!as_int && aux_is_int_) {
+          emit(Op::to_float, true);
+          aux_is_int_ = false;
+        }
+        if (as_int != aux_is_int_) return false;
+        step.source = Source::auxiliary;
+      } else if (!is_operand(b) || !operand(b, as_int, step)) {
+        return false;
+      }
+    }
+    if (n.mode != PointwiseMode_t::IDENTITY) out_.steps.push_back(step);
+    if (is_integer(n.result)) {
+      if (!small_integer(n.result)) return false;
+      if (!value_is_int || n.result != DataType_t::INT32) {
+        ChainStep& s = emit(value_is_int ? Op::clamp_int : Op::to_int, aux);
+        integer_range(n.result, s.lo, s.hi);
+      }
+      value_is_int = true;
+    } else if (n.result == DataType_t::BOOLEAN) {
+      return false;
+    }
+    (aux ? aux_ : main_) = id;
+    for (const Epilogue::Output& o : e_.outputs) {
+      if (aux && o.value == id) return false;
+    }
+    return aux || stores(id);
+  }
+
+  static bool operation(const Epilogue::Node& n, bool as_int, bool swapped, ChainStep& s) {
+    switch (n.mode) {
+      case PointwiseMode_t::IDENTITY:
+        return true;
+      case PointwiseMode_t::ADD:
+        s.op = as_int ? Op::add_i : Op::add_f;
+        return true;
+      case PointwiseMode_t::SUB:
+        if (as_int && swapped) return false;
+        s.op = as_int ? Op::sub_i : swapped ? Op::rsub_f : Op::sub_f;
+        return true;
+      case PointwiseMode_t::MUL:
+        s.op = as_int ? Op::mul_i : Op::mul_f;
+        return true;
+      case PointwiseMode_t::DIV:
+        s.op = Op::div_f;
+        return !as_int && !swapped;
+      case PointwiseMode_t::MAX:
+        s.op = as_int ? Op::max_i : Op::max_f;
+        return as_int || !swapped;  // which zero, which NaN
+      case PointwiseMode_t::MIN:
+        s.op = as_int ? Op::min_i : Op::min_f;
+        return as_int || !swapped;
+      case PointwiseMode_t::NEG:
+        s.op = Op::neg_f;
+        return !as_int;
+      case PointwiseMode_t::ABS:
+        s.op = Op::abs_f;
+        return !as_int;
+      case PointwiseMode_t::RELU_FWD:
+        if (as_int) {
+          const double upper = n.has_upper_clip ? n.upper_clip : std::numeric_limits<std::int32_t>::max();
+          if (n.slope != 0 || std::nearbyint(n.lower_clip) != n.lower_clip || std::nearbyint(upper) != upper) return false;
+          if (std::fabs(n.lower_clip) > 2147483647.0 || std::fabs(upper) > 2147483647.0) return false;
+          s.op = Op::relu_i;
+          s.lo = static_cast<std::int32_t>(n.lower_clip);
+          s.hi = static_cast<std::int32_t>(upper);
+          return s.lo <= s.hi;
+        }
+        s.op = Op::relu_f;
+        s.lower = static_cast<float>(n.lower_clip);
+        s.upper = n.has_upper_clip ? static_cast<float>(n.upper_clip) : std::numeric_limits<float>::infinity();
+        s.slope = static_cast<float>(n.slope);
+        s.has_upper = n.has_upper_clip;
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  const Problem& p_;
+  const Epilogue& e_;
+  TileEpilogue::Program& out_;
+  int main_ = 0, aux_ = -1, stored_ = 0;
+  bool is_int_ = true, aux_is_int_ = false;
+};
+
+}  // namespace
+
+error_t TileEpilogue::compile(const Problem& problem, CpuIsa isa) {
+  problem_ = problem;
+  program_ = {};
+  chain_ = nullptr;
+  param_bytes_ = 0;
+  if (!ChainBuilder(problem_, program_).build()) {
+    program_ = {};
+    return {};
+  }
+  chain_ = &run_chain_portable;
+#if defined(__x86_64__)
+  if (isa >= CpuIsa::avx512) {
+    chain_ = &run_chain_avx512;
+  } else if (isa == CpuIsa::avx2) {
+    chain_ = &run_chain_avx2;
+  }
+#else
+  (void)isa;
+#endif
+  for (Param& param : program_.params) {
+    param.offset = param_bytes_;
+    const std::int64_t n = (param.channel ? problem_.result().dim[1] : 1) + 2 * kAccumulatorPad;
+    param_bytes_ += static_cast<std::size_t>((n * 4 + 63) / 64 * 64);
+  }
+  return {};
+}
+
+TileEpilogue::Bound TileEpilogue::bind(const Args& args, void* workspace) const {
+  Bound bound;
+  bound.args = &args;
+  auto* base = static_cast<std::byte*>(workspace);
+  bound.params = base;
+  if (!chain_) return bound;
+  for (const Param& param : program_.params) {
+    const Epilogue::Operand& o = problem_.epilogue.operands[param.operand];
+    const void* source = o.source == Epilogue::Source::constant ? nullptr : args.operands[param.operand];
+    const std::int64_t n = param.channel ? o.desc.dim[1] : 1;
+    auto* f = reinterpret_cast<float*>(base + param.offset);
+    auto* i = reinterpret_cast<std::int32_t*>(base + param.offset);
+    if (source && o.desc.stride[1] == 1 && o.desc.vector == 1 && param.channel &&
+        o.desc.type == (param.as_int ? DataType_t::INT32 : DataType_t::FLOAT)) {
+      std::memcpy(base + param.offset, source, static_cast<std::size_t>(n) * 4);
+    } else {
+      for (std::int64_t c = 0; c < n; ++c) {
+        const std::int64_t at = (c / o.desc.vector) * o.desc.stride[1] + c % o.desc.vector;
+        const double v =
+            source ? read_scalar(o.desc.type, source, param.channel ? at : 0) : constant_value(o.desc.type, o.constant);
+        if (param.as_int) {
+          i[c] = static_cast<std::int32_t>(v);
+        } else {
+          f[c] = static_cast<float>(v);
+        }
+      }
+    }
+    for (std::int64_t c = n; c < n + 2 * kAccumulatorPad; ++c) {  // pad: never NaN traps, never stored
+      if (param.channel) {
+        i[c] = 0;
+      } else {
+        i[c] = i[0];
+      }
+    }
+  }
+  return bound;
+}
+
+void TileEpilogue::run(const Bound& bound, const Rows& rows, const void* accumulators, std::ptrdiff_t row_stride) const {
+  if (chain_) {
+    chain_(program_, bound, rows, accumulators, row_stride);
+  } else {
+    run_general(bound, rows, accumulators, row_stride);
+  }
+}
+
+}  // namespace octavo::cpu_native

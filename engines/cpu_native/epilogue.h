@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: 2026 The Octavo Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The epilogue of every CPU path: the pointwise DAG compiled once at plan build, run on accumulators that are still in
+// cache. Two forms: a chain (one running value, operands of any broadcast, any number of outputs), vectorised for the
+// instruction set, and the general DAG, interpreted row by row. Both write each output element once, to any layout.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "octavo/engine.h"
+
+namespace octavo::cpu_native {
+
+/// A block of result coordinates: dim 0 fixed, dim 1 in [channel, channel + channels), `count` points that are consecutive
+/// along the last spatial axis from `spatial` on (which may not leave the last axis).
+struct Rows {
+  std::int64_t outer = 0;
+  std::array<std::int64_t, kMaxSpatial> spatial{};
+  std::int64_t count = 1;
+  std::int64_t channel = 0;
+  std::int64_t channels = 0;
+};
+
+/// Accumulators handed to run() may be read up to this many elements past `channels` in each row (values there are ignored).
+inline constexpr int kAccumulatorPad = 16;
+
+/// One step of the chain form. It acts on the running value, or on the auxiliary one (a residual on its way in).
+struct ChainStep {
+  enum class Op : std::uint8_t {
+    to_float,   // s32 -> f32, to nearest even
+    to_int,     // f32 -> s32: nearest even, saturated to [lo, hi], NaN -> 0
+    clamp_int,  // s32 saturated to [lo, hi]
+    add_i,
+    sub_i,
+    mul_i,
+    max_i,
+    min_i,  // wrapping
+    add_f,
+    sub_f,
+    rsub_f,
+    mul_f,
+    div_f,
+    max_f,
+    min_f,   // rsub: operand - value
+    relu_f,  // lower clip, slope, upper clip
+    relu_i,  // slope 0 only
+    neg_f,
+    abs_f,
+    load_f,
+    load_i,  // auxiliary = operand
+    store    // output `index`
+  };
+  enum class Source : std::uint8_t { none, scalar, channel, tensor, auxiliary };
+  Op op = Op::store;
+  Source source = Source::none;
+  bool auxiliary = false;                 // acts on the auxiliary value
+  bool value_is_int = false;              // store: type of the running value
+  int index = -1;                         // param (scalar, channel), operand (tensor) or output (store)
+  std::int32_t lo = 0, hi = 0;            // to_int, clamp_int; relu_i
+  float lower = 0, upper = 0, slope = 0;  // relu_f (upper: infinity when there is none)
+  bool has_upper = false;
+};
+
+/// Where the rows of an operand or output are, in elements.
+struct RowAddress {
+  enum class Channels : std::uint8_t { broadcast, contiguous, blocked, strided };  // along dim 1
+  DataType_t type = DataType_t::NOT_SET;
+  std::array<std::int64_t, kMaxRank> stride{};  // 0 along broadcast dims
+  std::int64_t vector = 1;
+  std::int64_t bytes = 1;
+  Channels channels = Channels::strided;
+};
+
+class TileEpilogue {
+ public:
+  /// `isa` picks the code; never more than the processor has.
+  error_t compile(const Problem& problem, CpuIsa isa);
+
+  std::size_t workspace_bytes() const { return param_bytes_; }
+  bool is_chain() const { return chain_ != nullptr; }
+
+  /// Addresses of one execution. Cheap to copy; refers to the Args, which must outlive it.
+  struct Bound {
+    const Args* args = nullptr;
+    const std::byte* params = nullptr;  // expanded scalars and channel vectors
+  };
+  /// Expands scalars and channel vectors into `workspace` (workspace_bytes(), 64-byte aligned). Host scalars are read here.
+  Bound bind(const Args& args, void* workspace) const;
+
+  /// `accumulators`: row-major, `row_stride` elements from one point to the next, of the problem's accumulator type. Safe to
+  /// call from many threads at once; rows of different calls must not overlap.
+  void run(const Bound& bound, const Rows& rows, const void* accumulators, std::ptrdiff_t row_stride) const;
+
+  struct Param {
+    int operand = 0;
+    bool as_int = false, channel = false;
+    std::size_t offset = 0;  // into Bound::params
+  };
+  struct Program {  // what the chain kernels read
+    std::vector<ChainStep> steps;
+    std::vector<Param> params;
+    std::vector<RowAddress> operands, outputs;
+    int rank = 0;
+    bool float_accumulator = false;
+  };
+  using ChainKernel = void (*)(const Program&, const Bound&, const Rows&, const void* accumulators, std::ptrdiff_t row_stride);
+
+ private:
+  bool compile_chain();
+  void run_general(const Bound& bound, const Rows& rows, const void* accumulators, std::ptrdiff_t row_stride) const;
+
+  Problem problem_;
+  Program program_;
+  ChainKernel chain_ = nullptr;
+  std::size_t param_bytes_ = 0;
+};
+
+void run_chain_portable(const TileEpilogue::Program&, const TileEpilogue::Bound&, const Rows&, const void*, std::ptrdiff_t);
+#if defined(__x86_64__)
+void run_chain_avx2(const TileEpilogue::Program&, const TileEpilogue::Bound&, const Rows&, const void*, std::ptrdiff_t);
+void run_chain_avx512(const TileEpilogue::Program&, const TileEpilogue::Bound&, const Rows&, const void*, std::ptrdiff_t);
+#endif
+
+}  // namespace octavo::cpu_native

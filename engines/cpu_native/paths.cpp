@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: 2026 The Octavo Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <vector>
+
+#include "engines/cpu_native/path.h"
+
+namespace octavo::cpu_native {
+
+// One declaration and one line in the list a path. (A path is defined as `extern const Path kName = {...}` in its own file.)
+
+std::span<const Path> paths() {
+  static const std::vector<Path> kPaths{};
+  return kPaths;
+}
+
+}  // namespace octavo::cpu_native
