@@ -54,10 +54,9 @@ error_t DirectFloatPlan::prepare(const BuildOptions& options) {
     for (const std::int64_t od : pd.offset) {
       for (const std::int64_t oh : ph.offset) {
         for (const std::int64_t ow : pw.offset) {
-          const std::int64_t at =
-              b_.direct ? od * g_.in_stride[0] + oh * g_.in_stride[1] + ow * g_.in_stride[2]
-                        : g_.axis[0].strip_offset(od) * b_.plane + g_.axis[1].strip_offset(oh) * b_.row +
-                              g_.axis[2].strip_offset(ow) * b_.pitch;
+          const std::int64_t at = b_.direct ? od * g_.in_stride[0] + oh * g_.in_stride[1] + ow * g_.in_stride[2]
+                                            : g_.axis[0].strip_offset(od) * b_.plane + g_.axis[1].strip_offset(oh) * b_.row +
+                                                  g_.axis[2].strip_offset(ow) * b_.pitch;
           combo.taps.push_back(at * static_cast<std::int64_t>(sizeof(float)));
           if (b_.merged) break;
         }
@@ -114,9 +113,8 @@ void DirectFloatPlan::pack_filter_item(const void* w, float* packed, std::int64_
             if (g_.filter.vector == 1 || !g_.dgrad) {
               // From one output channel to the next is one stride.
               const std::int64_t o_stride = g_.dgrad ? g_.filter.stride[1] : g_.filter.stride[0];
-              pack_filter_tap(dst + i * width, width,
-                              static_cast<const char*>(w) + (tap + block.first * o_stride) * bytes, g_.filter.type, o_stride,
-                              offsets.data(), run, block.count, width);
+              pack_filter_tap(dst + i * width, width, static_cast<const char*>(w) + (tap + block.first * o_stride) * bytes,
+                              g_.filter.type, o_stride, offsets.data(), run, block.count, width);
             } else {
               for (std::int64_t l = 0; l < width; ++l) {
                 const std::int64_t o = g_.filter_offset(0, block.first + l, 0);
@@ -294,7 +292,8 @@ void DirectFloatPlan::run_task(const Call& call, std::int64_t task, int slot) co
 namespace {
 
 Verdict accepts(const Problem& problem, const DeviceTraits&) {
-  if (std::string why = float_objection(problem, Direction::fprop, Direction::dgrad); !why.empty()) return Verdict::no(std::move(why));
+  if (std::string why = float_objection(problem, Direction::fprop, Direction::dgrad); !why.empty())
+    return Verdict::no(std::move(why));
   return Verdict::yes();
 }
 

@@ -24,19 +24,17 @@ struct AxisPhase {
 struct FloatAxis {
   std::int64_t in = 1, out = 1;
   std::int64_t in_step = 1;
-  std::vector<AxisPhase> phases;  ///< phase a has outputs a, a + phases.size(), ...
-  std::int64_t low = 0, high = 0; ///< smallest and largest offset over all phases
-  bool compact = false;           ///< one tap and in_step > 1: only the points that are read enter the strip
-  std::int64_t points = 0;        ///< largest phase's outputs
+  std::vector<AxisPhase> phases;   ///< phase a has outputs a, a + phases.size(), ...
+  std::int64_t low = 0, high = 0;  ///< smallest and largest offset over all phases
+  bool compact = false;            ///< one tap and in_step > 1: only the points that are read enter the strip
+  std::int64_t points = 0;         ///< largest phase's outputs
   std::int64_t steps() const { return static_cast<std::int64_t>(phases.size()); }
   std::int64_t strip_step() const { return compact ? 1 : in_step; }
   /// Strip points that `count` outputs need, and where tap offset o starts among them.
   std::int64_t extent(std::int64_t count) const { return compact ? count : (count - 1) * in_step + high - low + 1; }
   std::int64_t strip_offset(std::int64_t o) const { return compact ? 0 : o - low; }
   /// Input point behind strip point j of a block that starts at output i.
-  std::int64_t input(std::int64_t i, std::int64_t j) const {
-    return compact ? (i + j) * in_step + low : i * in_step + low + j;
-  }
+  std::int64_t input(std::int64_t i, std::int64_t j) const { return compact ? (i + j) * in_step + low : i * in_step + low + j; }
 };
 
 /// Three axes always (missing leading ones have size 1), so that 1-D, 2-D and 3-D are one code.

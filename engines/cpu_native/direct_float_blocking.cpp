@@ -52,7 +52,8 @@ FloatBlocking choose_blocking(const FloatGeometry& g, const F32Kernels& kernels,
   const std::int64_t threads = std::max(1, device.threads);
   b.vectors = vectors;
   b.blocks = channel_blocks(g.oc, kernels.lanes, vectors);
-  b.columns = b.blocks.empty() ? 0 : b.blocks.back().column + static_cast<std::int64_t>(b.blocks.back().vectors) * kernels.lanes;
+  b.columns =
+      b.blocks.empty() ? 0 : b.blocks.back().column + static_cast<std::int64_t>(b.blocks.back().vectors) * kernels.lanes;
   b.direct = readable_in_place(g);
 
   std::int64_t most_taps = 1;
@@ -140,16 +141,19 @@ FloatBlocking choose_blocking(const FloatGeometry& g, const F32Kernels& kernels,
     double rows = static_cast<double>(g.n * g.groups);
     for (int a = 0; a < 2; ++a) rows *= static_cast<double>(g.phase(a, c).outputs);
     const double row_parts = static_cast<double>(ceil_div(g.phase(2, c).outputs, std::max<std::int64_t>(1, b.points[2])));
-    const std::int64_t row = row_parts > 0 ? static_cast<std::int64_t>(static_cast<double>(g.phase(2, c).outputs) / row_parts) : 0;
+    const std::int64_t row =
+        row_parts > 0 ? static_cast<std::int64_t>(static_cast<double>(g.phase(2, c).outputs) / row_parts) : 0;
     cycles += rows * row_parts * row_cycles(b, kernels, row) * static_cast<double>(g.taps(c) * g.ic);
   }
   if (kernels.lanes < 8) cycles *= 2;
   const double strip_reads =
-      b.direct ? 0 : static_cast<double>(b.image_cuts * b.cuts[0] * b.cuts[1] * b.cuts[2] * std::max<std::int64_t>(1, b.channel_cuts)) *
-                         static_cast<double>(b.images * needed(b.points[0], b.points[1], b.points[2]) * g.ic * g.groups);
+      b.direct
+          ? 0
+          : static_cast<double>(b.image_cuts * b.cuts[0] * b.cuts[1] * b.cuts[2] * std::max<std::int64_t>(1, b.channel_cuts)) *
+                static_cast<double>(b.images * needed(b.points[0], b.points[1], b.points[2]) * g.ic * g.groups);
   cycles += strip_reads * (g.in.vector == 1 && g.in.stride[1] == 1 ? 0.3 : 1.0);
-  const double bytes = static_cast<double>(g.in.span_bytes()) +
-                       static_cast<double>(g.n * g.groups * g.oc * d.out * h.out * w.out) * 4.0;
+  const double bytes =
+      static_cast<double>(g.in.span_bytes()) + static_cast<double>(g.n * g.groups * g.oc * d.out * h.out * w.out) * 4.0;
   const double busy = static_cast<double>(std::min<std::int64_t>(threads, std::max<std::int64_t>(1, b.tasks)));
   b.cost_us = 1.0 + std::max(cycles / 2600.0 / busy, bytes / 12000.0 / std::min(busy, 8.0));
   return b;

@@ -79,8 +79,12 @@ FloatGeometry float_geometry(const Problem& problem) {
     const int s = i - (3 - g.spatial);  // right-aligned
     AxisNumbers numbers{1, 1, 1, 1, 1, 0, false};
     if (s >= 0) {
-      numbers = {problem.x.dim[2 + s],      problem.y.dim[2 + s], problem.w.dim[2 + s],
-                 problem.stride[s],         problem.dilation[s],  problem.pre_pad[s],
+      numbers = {problem.x.dim[2 + s],
+                 problem.y.dim[2 + s],
+                 problem.w.dim[2 + s],
+                 problem.stride[s],
+                 problem.dilation[s],
+                 problem.pre_pad[s],
                  problem.mode == ConvolutionMode_t::CONVOLUTION};
       g.in_stride[i] = g.in.stride[2 + s];
       g.filter_stride[i] = g.filter.stride[2 + s];
@@ -103,17 +107,23 @@ const AxisPhase& FloatGeometry::phase(int a, std::int64_t combo) const {
 }
 
 std::int64_t FloatGeometry::taps(std::int64_t combo) const {
-  std::int64_t n = 1;
-  for (int a = 0; a < 3; ++a) n *= static_cast<std::int64_t>(phase(a, combo).offset.size());
-  return n;
+  std::int64_t product = 1;
+  for (int a = 0; a < 3; ++a) product *= static_cast<std::int64_t>(phase(a, combo).offset.size());
+  return product;
 }
 
 namespace {
 
-/// Stride of the axis that axes [first, rank) of `t` become when merged; -1 when they cannot be. `batch`: axis 0 joins.
-std::int64_t merged_stride(const TensorDesc& t, const TensorDesc& full, bool batch) {
-  std::int64_t stride = 0, size = 1;
-  bool started = false, broadcast = false;
+struct Merged {
+  bool possible = false, flat = false;  ///< flat: a broadcast operand, size 1 along the merged axis
+  std::int64_t stride = 0;
+};
+
+/// The axis that the spatial axes of `t`, and with `batch` also the images, become. `full`: the dims to merge.
+Merged merged_axis(const TensorDesc& t, const TensorDesc& full, bool batch) {
+  Merged m;
+  std::int64_t size = 1;
+  bool started = false;
   for (int i = t.rank - 1; i >= 1; --i) {
     const int d = i >= 2 ? i : 0;
     if (d == 0 && !batch) break;
@@ -121,23 +131,23 @@ std::int64_t merged_stride(const TensorDesc& t, const TensorDesc& full, bool bat
     const bool flat = t.dim[d] == 1;
     if (!started) {
       started = true;
-      broadcast = flat;
-      stride = t.stride[d];
-    } else if (flat != broadcast) {
-      return -1;
-    } else if (!flat && t.stride[d] != stride * size) {
-      return -1;
+      m.flat = flat;
+      m.stride = flat ? 0 : t.stride[d];
+    } else if (flat != m.flat || (!flat && t.stride[d] != m.stride * size)) {
+      return m;
     }
     size *= full.dim[d];
   }
-  return broadcast ? 0 : stride;
+  m.possible = true;
+  return m;
 }
 
 }  // namespace
 
 Problem merge_pointwise(const Problem& problem) {
   for (int s = 0; s < problem.spatial(); ++s) {
-    if (problem.w.dim[2 + s] != 1 || problem.stride[s] != 1 || problem.pre_pad[s] != 0 || problem.post_pad[s] != 0) return problem;
+    if (problem.w.dim[2 + s] != 1 || problem.stride[s] != 1 || problem.pre_pad[s] != 0 || problem.post_pad[s] != 0)
+      return problem;
   }
   for (const Epilogue::Node& node : problem.epilogue.nodes) {
     if (node.mode == PointwiseMode_t::GEN_INDEX) return problem;
@@ -155,19 +165,18 @@ Problem merge_pointwise(const Problem& problem) {
   }
   const TensorDesc full = problem.x;  // dims of every merged axis: x and y agree on them
   bool batch = true;
-  for (const TensorDesc* t : tensors) batch = batch && merged_stride(*t, full, true) >= 0;
+  for (const TensorDesc* t : tensors) batch = batch && merged_axis(*t, full, true).possible;
   for (const TensorDesc* t : tensors) {
-    if (merged_stride(*t, full, batch) < 0) return problem;
+    if (!merged_axis(*t, full, batch).possible) return problem;
   }
   std::int64_t size = batch ? full.dim[0] : 1;
   for (int d = 2; d < full.rank; ++d) size *= full.dim[d];
   const auto merge = [&](TensorDesc& t, bool stored) {
-    const std::int64_t stride = stored ? merged_stride(t, full, batch) : 0;
-    const bool flat = stored && stride == 0 && size != 1;
-    for (int d = 2; d < t.rank - 1; ++d) t.dim[d] = 1, t.stride[d] = stored ? t.stride[1] : 0;
+    const Merged m = stored ? merged_axis(t, full, batch) : Merged{};
+    for (int d = 2; d < t.rank - 1; ++d) t.dim[d] = 1;
     if (batch) t.dim[0] = 1;
-    t.dim[t.rank - 1] = flat ? 1 : size;
-    t.stride[t.rank - 1] = stride;
+    t.dim[t.rank - 1] = m.flat ? 1 : size;
+    if (stored) t.stride[t.rank - 1] = m.stride;
   };
   for (TensorDesc* t : tensors) merge(*t, true);
   if (!wgrad) merge(merged.result(), false);

@@ -16,15 +16,15 @@ namespace octavo::cpu_native {
 struct FloatBlocking {
   int vectors = 1;
   std::vector<ChannelBlock> blocks;
-  std::int64_t columns = 0;       ///< padded channels of all blocks
-  bool direct = false;            ///< the input is read where it is
-  std::int64_t chunk = 0;         ///< input channels summed at a time; the rest is added in later rounds, in order
-  std::int64_t images = 1;        ///< of a task; more than one only when the points are whole images
+  std::int64_t columns = 0;  ///< padded channels of all blocks
+  bool direct = false;       ///< the input is read where it is
+  std::int64_t chunk = 0;    ///< input channels summed at a time; the rest is added in later rounds, in order
+  std::int64_t images = 1;   ///< of a task; more than one only when the points are whole images
   std::array<std::int64_t, 3> points{1, 1, 1};  ///< of a task, an axis, in units of one phase
   std::array<std::int64_t, 3> cuts{1, 1, 1};
   std::int64_t image_cuts = 1, channel_cuts = 1, blocks_per_cut = 1;
-  std::int64_t pitch = 0, row = 0, plane = 0;   ///< of the strip, in floats
-  bool merged = false;            ///< the taps of a filter row are one run in the strip
+  std::int64_t pitch = 0, row = 0, plane = 0;  ///< of the strip, in floats
+  bool merged = false;                         ///< the taps of a filter row are one run in the strip
   std::int64_t strip_floats = 0, acc_floats = 0;
   std::int64_t tasks = 0;
   double cost_us = 0;
@@ -48,7 +48,7 @@ class DirectFloatPlan final : public Plan {
   struct Combo {
     std::vector<std::int64_t> taps;  ///< byte offsets from a row's first pixel
     std::int64_t depth_per_channel = 1;
-    std::int64_t filter = 0;         ///< floats before this combo's packed filter
+    std::int64_t filter = 0;  ///< floats before this combo's packed filter
     std::int64_t filter_taps = 0;
   };
   void pack_filter(const void* w, float* packed) const;

@@ -28,8 +28,12 @@ struct Vec4 {
   static void store_tail(float* p, Reg v, int n) {
     for (int i = 0; i < n; ++i) p[i] = v[i];
   }
-  static Reg load_bf16(const std::uint16_t* p) { return Reg{scalar_bf16(p[0]), scalar_bf16(p[1]), scalar_bf16(p[2]), scalar_bf16(p[3])}; }
-  static Reg load_f16(const std::uint16_t* p) { return Reg{scalar_f16(p[0]), scalar_f16(p[1]), scalar_f16(p[2]), scalar_f16(p[3])}; }
+  static Reg load_bf16(const std::uint16_t* p) {
+    return Reg{scalar_bf16(p[0]), scalar_bf16(p[1]), scalar_bf16(p[2]), scalar_bf16(p[3])};
+  }
+  static Reg load_f16(const std::uint16_t* p) {
+    return Reg{scalar_f16(p[0]), scalar_f16(p[1]), scalar_f16(p[2]), scalar_f16(p[3])};
+  }
   static Reg gather(const float* src, const std::int32_t* index) {
     return Reg{src[index[0]], src[index[1]], src[index[2]], src[index[3]]};
   }

@@ -31,7 +31,9 @@ struct Zmm {
     const __m512i v = _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
     return _mm512_castsi512_ps(_mm512_slli_epi32(v, 16));
   }
-  static Reg load_f16(const std::uint16_t* p) { return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))); }
+  static Reg load_f16(const std::uint16_t* p) {
+    return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+  }
   static Reg gather(const float* src, const std::int32_t* index) {
     return _mm512_i32gather_ps(_mm512_loadu_si512(index), src, 4);
   }
@@ -56,7 +58,8 @@ struct Zmm {
     // r[4 * q + c], 128-bit lane l: rows 4 q .. 4 q + 3 of column 4 l + c.
     for (int c = 0; c < 4; ++c) {
       const __m512 lo01 = _mm512_shuffle_f32x4(r[c], r[4 + c], 0x88), hi01 = _mm512_shuffle_f32x4(r[c], r[4 + c], 0xdd);
-      const __m512 lo23 = _mm512_shuffle_f32x4(r[8 + c], r[12 + c], 0x88), hi23 = _mm512_shuffle_f32x4(r[8 + c], r[12 + c], 0xdd);
+      const __m512 lo23 = _mm512_shuffle_f32x4(r[8 + c], r[12 + c], 0x88),
+                   hi23 = _mm512_shuffle_f32x4(r[8 + c], r[12 + c], 0xdd);
       store(dst + (0 + c) * dst_row, _mm512_shuffle_f32x4(lo01, lo23, 0x88));
       store(dst + (8 + c) * dst_row, _mm512_shuffle_f32x4(lo01, lo23, 0xdd));
       store(dst + (4 + c) * dst_row, _mm512_shuffle_f32x4(hi01, hi23, 0x88));

@@ -37,25 +37,25 @@ inline void store_tile(const typename V::Reg (&acc)[M][NV], float* c, std::int64
 }
 
 // Row i of the tile is at a base pointer plus 0, 1 or 2 strides: five bases and one stride fit the integer registers.
-#define OCTAVO_ROW(i, address)                                                                \
-  if constexpr (M > (i)) {                                                                    \
-    const typename V::Reg x = V::broadcast(reinterpret_cast<const float*>(address));          \
+#define OCTAVO_ROW(i, address)                                                                   \
+  if constexpr (M > (i)) {                                                                       \
+    const typename V::Reg x = V::broadcast(reinterpret_cast<const float*>(address));             \
     _Pragma("GCC unroll 4") for (int j = 0; j < NV; ++j) acc[i][j] = V::fma(x, y[j], acc[i][j]); \
   }
-#define OCTAVO_ROWS(r)        \
-  OCTAVO_ROW(0, p0)           \
-  OCTAVO_ROW(1, p0 + (r))     \
-  OCTAVO_ROW(2, p0 + 2 * (r)) \
-  OCTAVO_ROW(3, p3)           \
-  OCTAVO_ROW(4, p3 + (r))     \
-  OCTAVO_ROW(5, p3 + 2 * (r)) \
-  OCTAVO_ROW(6, p6)           \
-  OCTAVO_ROW(7, p6 + (r))     \
-  OCTAVO_ROW(8, p6 + 2 * (r)) \
-  OCTAVO_ROW(9, p9)           \
-  OCTAVO_ROW(10, p9 + (r))    \
+#define OCTAVO_ROWS(r)         \
+  OCTAVO_ROW(0, p0)            \
+  OCTAVO_ROW(1, p0 + (r))      \
+  OCTAVO_ROW(2, p0 + 2 * (r))  \
+  OCTAVO_ROW(3, p3)            \
+  OCTAVO_ROW(4, p3 + (r))      \
+  OCTAVO_ROW(5, p3 + 2 * (r))  \
+  OCTAVO_ROW(6, p6)            \
+  OCTAVO_ROW(7, p6 + (r))      \
+  OCTAVO_ROW(8, p6 + 2 * (r))  \
+  OCTAVO_ROW(9, p9)            \
+  OCTAVO_ROW(10, p9 + (r))     \
   OCTAVO_ROW(11, p9 + 2 * (r)) \
-  OCTAVO_ROW(12, p12)         \
+  OCTAVO_ROW(12, p12)          \
   OCTAVO_ROW(13, p12 + (r))
 
 template <class V, int M, int NV, bool kFirst>
@@ -181,8 +181,10 @@ struct Dispatch {
 template <class V>
 void taps(int rows, int vectors, const TapsArgs& g) {
   switch (vectors) {
-    case 1: return Dispatch<V, 1, V::kRows1>::taps(rows, g);
-    case 2: return Dispatch<V, 2, V::kRows2>::taps(rows, g);
+    case 1:
+      return Dispatch<V, 1, V::kRows1>::taps(rows, g);
+    case 2:
+      return Dispatch<V, 2, V::kRows2>::taps(rows, g);
     case 3:
       if constexpr (V::kRows3 > 0) Dispatch<V, 3, V::kRows3>::taps(rows, g);
       return;
@@ -194,8 +196,10 @@ void taps(int rows, int vectors, const TapsArgs& g) {
 template <class V>
 void outer(int rows, int vectors, const OuterArgs& g) {
   switch (vectors) {
-    case 1: return Dispatch<V, 1, V::kRows1>::outer(rows, g);
-    case 2: return Dispatch<V, 2, V::kRows2>::outer(rows, g);
+    case 1:
+      return Dispatch<V, 1, V::kRows1>::outer(rows, g);
+    case 2:
+      return Dispatch<V, 2, V::kRows2>::outer(rows, g);
     case 3:
       if constexpr (V::kRows3 > 0) Dispatch<V, 3, V::kRows3>::outer(rows, g);
       return;
