@@ -56,6 +56,11 @@ FloatBlocking choose_blocking(const FloatGeometry& g, const F32Kernels& kernels,
       b.blocks.empty() ? 0 : b.blocks.back().column + static_cast<std::int64_t>(b.blocks.back().vectors) * kernels.lanes;
   b.direct = readable_in_place(g);
 
+  if (g.n == 0 || g.groups == 0 || g.oc == 0 || d.points == 0 || h.points == 0 || w.points == 0) {
+    b.chunk = std::max<std::int64_t>(g.ic, 1);
+    b.cost_us = 1;
+    return b;  // nothing to compute: no tasks
+  }
   std::int64_t most_taps = 1;
   for (std::int64_t c = 0; c < g.combos(); ++c) most_taps = std::max(most_taps, g.taps(c));
   const std::int64_t width = static_cast<std::int64_t>(vectors) * kernels.lanes;
