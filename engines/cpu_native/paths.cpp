@@ -9,8 +9,10 @@ namespace octavo::cpu_native {
 
 // One declaration and one line in the list a path. (A path is defined as `extern const Path kName = {...}` in its own file.)
 
+extern const Path kDirectFloat;
+
 std::span<const Path> paths() {
-  static const std::vector<Path> kPaths{};
+  static const std::vector<Path> kPaths{kDirectFloat};
   return kPaths;
 }
 
