@@ -168,9 +168,8 @@ def _without_ones(dim: Sequence[int], stride: Sequence[int]) -> List[Tuple[int, 
 
 
 def same_elements(dim: Sequence[int], stride: Sequence[int], seen: Seen) -> bool:
-    """Whether a buffer's axes, in any order and leaving out axes of length 1, are the declared ones: then its elements lie
-    where the graph expects them. So an array of shape N,H,W,C serves a tensor N,C,H,W with NHWC strides, and a vector of K
-    serves [1,K,1,1]. A one-dimensional packed buffer that is long enough serves anything: it is storage, not an image."""
+    """Whether a buffer's axes, in any order and leaving out axes of length 1, are the declared ones (the native library has
+    the same rule for bound buffers). A one-dimensional packed buffer that is long enough serves anything: it is storage."""
     if 0 in dim or 0 in seen.shape:
         return 0 in dim
     if _without_ones(dim, stride) == _without_ones(seen.shape, seen.strides):
@@ -194,7 +193,7 @@ def bind(t: tensor, value: Any, stream: Optional[int]) -> Tuple[NativeBuffer, An
     """A buffer for the native execute(), and what must stay alive until it returns.
 
     The native library checks type, size, strides, device and alignment. What it cannot see is checked here: types without
-    a data_type, and buffers whose axes are the declared ones in another order.
+    a data_type.
     """
     uid = t._uid
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
@@ -212,15 +211,9 @@ def bind(t: tensor, value: Any, stream: Optional[int]) -> Tuple[NativeBuffer, An
             f"Tensor '{t._name}' (uid {uid}) is {dtype.name}, and the {seen.kind} bound to it holds {seen.type_name}, which "
             f"no data_type names; pass a buffer of {dtype.name} (a view of raw bits is never taken silently).",
         )
-    shape, strides = seen.shape, seen.strides
-    dim, stride = t.get_dim(), t.get_stride()
     element = _VECTOR_TYPES.get(dtype, (dtype, 1))[0]
-    if seen.data_type is element and shape != dim:
-        elements, steps = _vector_view(t, dim, stride, dtype)
-        if same_elements(elements, steps, seen):
-            shape, strides = dim, stride  # the same places under the declared names
     kind = int(dtype) if seen.data_type is element else int(seen.data_type)
-    buffer = (uid, seen.address, kind, shape, strides, seen.space, seen.ordinal, seen.span(), seen.read_only)
+    buffer = (uid, seen.address, kind, seen.shape, seen.strides, seen.space, seen.ordinal, seen.span(), seen.read_only)
     return buffer, seen.keep
 
 
