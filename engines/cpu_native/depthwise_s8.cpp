@@ -132,8 +132,10 @@ class DepthwisePlan final : public Plan {
       const std::int64_t n = task / strips, first = task % strips * rows;
       const std::int64_t end = std::min(first + rows, plane_.out_height);
       std::byte* scratch = at + thread * thread_bytes_;
-      for (std::int64_t b = 0; b < blocks_; ++b) {
-        for (std::int64_t row = first; row < end; ++row) run_row(args, bound, packed + b * block_bytes_, scratch, n, row, b);
+      // All channels of a row before the next: the filter's image rows stay in L1.
+      for (std::int64_t row = first; row < end; ++row) {
+        prefetch_row(args, n, row + 1);
+        for (std::int64_t b = 0; b < blocks_; ++b) run_row(args, bound, packed + b * block_bytes_, scratch, n, row, b);
       }
     });
     return {};
@@ -171,6 +173,18 @@ class DepthwisePlan final : public Plan {
         }
         start[i] = static_cast<std::int32_t>(-static_cast<std::int64_t>(shift) * sum);
       }
+    }
+  }
+
+  /// Asks for the image rows that output row `row` needs and the one before it did not.
+  void prefetch_row(const Args& args, std::int64_t n, std::int64_t row) const {
+    const TensorDesc& x = problem_.x;
+    if (x.vector != 1) return;
+    const std::int64_t bytes = (plane_.width - 1) * plane_.column_stride + x.dim[1];
+    const std::int64_t bottom = row * plane_.step_rows - plane_.pad_rows + (plane_.filter_rows - 1) * plane_.dilation_rows;
+    for (std::int64_t h = std::max<std::int64_t>(0, bottom - plane_.step_rows + 1); h <= bottom && h < plane_.height; ++h) {
+      const auto* at = static_cast<const char*>(args.x) + n * x.stride[0] + h * plane_.row_stride;
+      for (std::int64_t i = 0; i < std::min<std::int64_t>(bytes, 1 << 15); i += 64) __builtin_prefetch(at + i, 0, 2);
     }
   }
 

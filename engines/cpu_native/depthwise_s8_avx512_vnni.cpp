@@ -5,6 +5,8 @@
 
 #include <immintrin.h>
 
+#include <algorithm>
+
 #include "engines/cpu_native/depthwise_s8.h"
 
 namespace octavo::cpu_native {
@@ -17,31 +19,52 @@ inline __m512i spread(__m512i v) {
   return _mm512_permutexvar_epi32(order, v);
 }
 
-void fill_buffer(const DepthwiseTile& t) {
-  const int groups = (t.filter_rows + 3) / 4;
+inline void interleave(const __m512i* v, std::uint8_t* out) {
+  const __m512i low01 = _mm512_unpacklo_epi8(v[0], v[1]), high01 = _mm512_unpackhi_epi8(v[0], v[1]);
+  const __m512i low23 = _mm512_unpacklo_epi8(v[2], v[3]), high23 = _mm512_unpackhi_epi8(v[2], v[3]);
+  _mm512_store_si512(out, _mm512_unpacklo_epi16(low01, low23));
+  _mm512_store_si512(out + 64, _mm512_unpackhi_epi16(low01, low23));
+  _mm512_store_si512(out + 128, _mm512_unpacklo_epi16(high01, high23));
+  _mm512_store_si512(out + 192, _mm512_unpackhi_epi16(high01, high23));
+}
+
+/// Columns [first, last) of one group of four filter rows; kRows of them exist.
+template <int kRows>
+void fill_inside(const DepthwiseTile& t, const std::uint8_t* const* rows, int first, int last, std::uint8_t* out,
+                 std::size_t pitch) {
   const __mmask64 mask = t.channels >= 64 ? ~__mmask64{0} : (__mmask64{1} << t.channels) - 1;
   const __m512i flip = _mm512_set1_epi8(static_cast<char>(t.flip));
   const __m512i fill = _mm512_set1_epi8(static_cast<char>(t.fill));
-  for (int g = 0; g < groups; ++g) {
-    const std::uint8_t* rows[4];
-    for (int i = 0; i < 4; ++i) rows[i] = 4 * g + i < t.filter_rows ? t.rows[4 * g + i] : nullptr;
-    for (int j = 0; j < t.columns; ++j) {
-      const std::int64_t column = t.first_column + j;
-      const bool inside = column >= 0 && column < t.width;
-      __m512i v[4];
-      for (int i = 0; i < 4; ++i) {
-        v[i] = inside && rows[i]
-                   ? spread(_mm512_xor_si512(_mm512_maskz_loadu_epi8(mask, rows[i] + column * t.column_bytes), flip))
-                   : fill;
-      }
-      const __m512i low01 = _mm512_unpacklo_epi8(v[0], v[1]), high01 = _mm512_unpackhi_epi8(v[0], v[1]);
-      const __m512i low23 = _mm512_unpacklo_epi8(v[2], v[3]), high23 = _mm512_unpackhi_epi8(v[2], v[3]);
-      std::uint8_t* out = t.buffer + (static_cast<std::size_t>(j) * groups + g) * 256;
-      _mm512_store_si512(out, _mm512_unpacklo_epi16(low01, low23));
-      _mm512_store_si512(out + 64, _mm512_unpackhi_epi16(low01, low23));
-      _mm512_store_si512(out + 128, _mm512_unpacklo_epi16(high01, high23));
-      _mm512_store_si512(out + 192, _mm512_unpackhi_epi16(high01, high23));
+  std::ptrdiff_t at = (t.first_column + first) * t.column_bytes;
+  for (int j = first; j < last; ++j, at += t.column_bytes) {
+    __m512i v[4] = {fill, fill, fill, fill};
+#pragma GCC unroll 4
+    for (int i = 0; i < kRows; ++i) {
+      if (rows[i]) v[i] = spread(_mm512_xor_si512(_mm512_maskz_loadu_epi8(mask, rows[i] + at), flip));
     }
+    interleave(v, out + j * pitch);
+  }
+}
+
+void fill_buffer(const DepthwiseTile& t) {
+  const int groups = (t.filter_rows + 3) / 4;
+  const std::size_t pitch = static_cast<std::size_t>(groups) * 256;
+  const int first = static_cast<int>(std::clamp<std::int64_t>(-t.first_column, 0, t.columns));
+  const int last = static_cast<int>(std::clamp<std::int64_t>(t.width - t.first_column, first, t.columns));
+  const __m512i fill = _mm512_set1_epi8(static_cast<char>(t.fill));
+  for (int g = 0; g < groups; ++g) {
+    std::uint8_t* out = t.buffer + g * 256;
+    for (int j = 0; j < t.columns; ++j) {
+      if (j == first) j = last;
+      if (j >= t.columns) break;
+      for (int v = 0; v < 4; ++v) _mm512_store_si512(out + j * pitch + 64 * v, fill);
+    }
+    const int rows = std::min(4, t.filter_rows - 4 * g);
+    const std::uint8_t* const* at = t.rows + 4 * g;
+    if (rows == 1) fill_inside<1>(t, at, first, last, out, pitch);
+    if (rows == 2) fill_inside<2>(t, at, first, last, out, pitch);
+    if (rows == 3) fill_inside<3>(t, at, first, last, out, pitch);
+    if (rows == 4) fill_inside<4>(t, at, first, last, out, pitch);
   }
 }
 

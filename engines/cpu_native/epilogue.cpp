@@ -279,6 +279,35 @@ class ChainBuilder {
   bool is_int_ = true, aux_is_int_ = false;
 };
 
+/// Recognises Affine in a finished chain.
+TileEpilogue::Affine affine_of(const TileEpilogue::Program& program) {
+  TileEpilogue::Affine a;
+  const auto& steps = program.steps;
+  std::size_t i = 0;
+  const auto param = [&](Op op, int& index) {
+    const bool here = i < steps.size() && steps[i].op == op && !steps[i].auxiliary &&
+                      (steps[i].source == Source::channel || steps[i].source == Source::scalar);
+    if (here) index = steps[i++].index;
+    return here;
+  };
+  if (program.float_accumulator) return a;
+  param(Op::add_i, a.bias_i);
+  if (i >= steps.size() || steps[i].op != Op::to_float || steps[i].auxiliary) return a;
+  ++i;
+  if (!param(Op::mul_f, a.scale)) return a;
+  param(Op::add_f, a.bias);
+  if (i < steps.size() && steps[i].op == Op::relu_f && !steps[i].auxiliary && steps[i].slope == 0 && steps[i].lower == 0 &&
+      !steps[i].has_upper) {
+    a.relu = true;
+    ++i;
+  }
+  if (i + 1 != steps.size() || steps[i].op != Op::store || steps[i].value_is_int) return a;
+  const RowAddress& out = program.outputs[static_cast<std::size_t>(steps[i].index)];
+  const bool run = out.channels == RowAddress::Channels::contiguous || out.channels == RowAddress::Channels::blocked;
+  a.matches = run && (out.type == DataType_t::INT8 || out.type == DataType_t::UINT8);
+  return a;
+}
+
 }  // namespace
 
 error_t TileEpilogue::compile(const Problem& problem, CpuIsa isa) {
@@ -293,7 +322,8 @@ error_t TileEpilogue::compile(const Problem& problem, CpuIsa isa) {
   chain_ = &run_chain_portable;
 #if defined(__x86_64__)
   if (isa >= CpuIsa::avx512) {
-    chain_ = &run_chain_avx512;
+    program_.affine = affine_of(program_);
+    chain_ = program_.affine.matches ? &run_affine_avx512 : &run_chain_avx512;
   } else if (isa == CpuIsa::avx2) {
     chain_ = &run_chain_avx2;
   }
@@ -314,6 +344,7 @@ TileEpilogue::Bound TileEpilogue::bind(const Args& args, void* workspace) const 
   auto* base = static_cast<std::byte*>(workspace);
   bound.params = base;
   if (!chain_) return bound;
+  bound.finite = true;
   for (const Param& param : program_.params) {
     const Epilogue::Operand& o = problem_.epilogue.operands[param.operand];
     const void* source = o.source == Epilogue::Source::constant ? nullptr : args.operands[param.operand];
@@ -335,6 +366,7 @@ TileEpilogue::Bound TileEpilogue::bind(const Args& args, void* workspace) const 
         }
       }
     }
+    for (std::int64_t c = 0; !param.as_int && c < n; ++c) bound.finite = bound.finite && std::isfinite(f[c]);
     for (std::int64_t c = n; c < n + 2 * kAccumulatorPad; ++c) {  // pad: never NaN traps, never stored
       if (param.channel) {
         i[c] = 0;

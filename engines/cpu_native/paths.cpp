@@ -1,16 +1,19 @@
 // SPDX-FileCopyrightText: 2026 The Octavo Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <vector>
-
 #include "engines/cpu_native/path.h"
+
+#include <array>
 
 namespace octavo::cpu_native {
 
-// One declaration and one line in the list a path. (A path is defined as `extern const Path kName = {...}` in its own file.)
+// One declaration and one line in the list a path.
+extern const Path kDepthwiseS8;
 
 std::span<const Path> paths() {
-  static const std::vector<Path> kPaths{};
+  static const std::array<Path, 1> kPaths{
+      kDepthwiseS8,
+  };
   return kPaths;
 }
 
