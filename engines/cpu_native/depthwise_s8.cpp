@@ -15,15 +15,17 @@
 namespace octavo::cpu_native {
 namespace {
 
+constexpr int kMaxFilterRows = 255;
+
 std::size_t align64(std::size_t n) { return (n + 63) & ~std::size_t{63}; }
 
-DepthwiseKernel pick_kernel(CpuIsa isa) {
+DepthwiseKernels pick_kernels(CpuIsa isa) {
 #if defined(__x86_64__)
-  if (isa >= CpuIsa::avx512_vnni) return depthwise_s8_avx512_vnni;
-  if (isa >= CpuIsa::avx2) return depthwise_s8_avx2;
+  if (isa >= CpuIsa::avx512_vnni) return depthwise_s8_avx512_vnni();
+  if (isa >= CpuIsa::avx2) return depthwise_s8_avx2();
 #endif
   (void)isa;
-  return depthwise_s8_portable;
+  return depthwise_s8_portable();
 }
 
 Verdict accepts(const Problem& p, const DeviceTraits&) {
@@ -37,7 +39,7 @@ Verdict accepts(const Problem& p, const DeviceTraits&) {
   if (p.zero_points.x < lowest || p.zero_points.x > lowest + 255) return Verdict::no("x's zero point is outside its type");
   if (p.x.vector == 1 && p.x.stride[1] != 1 && p.x.dim[1] != 1) return Verdict::no("channels of x must be contiguous");
   for (int i = 0; i < p.spatial(); ++i) {
-    if (p.dilation[i] > 1 << 20 || p.w.dim[2 + i] > 255) return Verdict::no("the filter reaches too far");
+    if (p.dilation[i] > 1 << 20 || p.w.dim[2 + i] > kMaxFilterRows) return Verdict::no("the filter reaches too far");
   }
   // The buffer of a tile must stay in cache.
   const int last = p.spatial() - 1;
@@ -90,14 +92,17 @@ class DepthwisePlan final : public Plan {
   error_t init(const Problem& problem, const DeviceTraits& device, const BuildOptions& options) {
     problem_ = problem;
     plane_ = plane_of(problem);
-    kernel_ = pick_kernel(device.isa);
+    kernels_ = pick_kernels(device.isa);
     OCTAVO_RETURN_IF_ERROR(epilogue_.compile(problem, device.isa));
     threads_ = std::max(1, num_threads());
     groups_ = depthwise_groups(plane_.filter_rows);
     block_ = problem.x.vector > 1 ? std::min<std::int64_t>(problem.x.vector, kDepthwiseBlock) : kDepthwiseBlock;
     blocks_ = (problem.x.dim[1] + block_ - 1) / block_;
-    block_bytes_ = align64(static_cast<std::size_t>(plane_.filter_columns) * groups_ * kDepthwiseBlock * 4 +
-                           kDepthwiseBlock * sizeof(std::int32_t));
+    fused_ = kernels_.fused && epilogue_.program().affine.matches && epilogue_.program().affine.bias_i < 0 && output_is_run();
+    // Output rows that one buffer serves: the filter fits into its 4 * groups rows that many times.
+    shifts_ = plane_.step_rows == 1 && plane_.dilation_rows == 1 ? 4 * groups_ - plane_.filter_rows + 1 : 1;
+    weight_bytes_ = static_cast<std::size_t>(plane_.filter_columns) * groups_ * kDepthwiseBlock * 4;
+    block_bytes_ = align64(shifts_ * weight_bytes_ + kDepthwiseBlock * sizeof(std::int32_t));
     columns_ = static_cast<int>((kDepthwiseColumns - 1) * plane_.step_columns +
                                 (plane_.filter_columns - 1) * plane_.dilation_columns + 1);
     buffer_bytes_ = align64(static_cast<std::size_t>(columns_) * groups_ * kDepthwiseBlock * 4);
@@ -110,43 +115,88 @@ class DepthwisePlan final : public Plan {
   }
 
   std::size_t workspace_bytes() const override {
-    return 63 + align64(epilogue_.workspace_bytes()) + (packed_.empty() ? blocks_ * block_bytes_ : 0) +
+    return 63 + align64(epilogue_.workspace_bytes()) + affine_bytes() + (packed_.empty() ? blocks_ * block_bytes_ : 0) +
            threads_ * thread_bytes_;
   }
 
   error_t execute(const Args& args) const override {
     if (problem_.y.elements() == 0) return {};
+    Call call;
+    call.args = &args;
     std::byte* at = aligned(static_cast<std::byte*>(args.workspace));
-    const TileEpilogue::Bound bound = epilogue_.bind(args, at);
+    call.bound = epilogue_.bind(args, at);
     at += align64(epilogue_.workspace_bytes());
-    const std::byte* packed = aligned(const_cast<std::byte*>(packed_.data()));
+    call.fused = fused_ && call.bound.tame;
+    if (call.fused) spread_affine(call.bound, reinterpret_cast<float*>(at));
+    call.affine = reinterpret_cast<const float*>(at);
+    at += affine_bytes();
+    call.packed = aligned(const_cast<std::byte*>(packed_.data()));
     if (packed_.empty()) {
       pack(args.w, at);
-      packed = at;
+      call.packed = at;
       at += blocks_ * block_bytes_;
     }
-    // A task is some rows of one image, all channels: rows are read again by the next output row from L2.
-    const std::int64_t rows = std::clamp<std::int64_t>(plane_.out_height / 8, 1, 8);
+    // A task is some rows of one image: rows are read again by the next output row.
+    const std::int64_t rows = std::clamp<std::int64_t>((plane_.out_height / 8 + shifts_ - 1) / shifts_ * shifts_, shifts_, 16);
     const std::int64_t strips = (plane_.out_height + rows - 1) / rows;
     parallel_for(problem_.x.dim[0] * strips, threads_, [&](std::int64_t task, int thread) {
       const std::int64_t n = task / strips, first = task % strips * rows;
       const std::int64_t end = std::min(first + rows, plane_.out_height);
       std::byte* scratch = at + thread * thread_bytes_;
       // All channels of a row before the next: the filter's image rows stay in L1.
-      for (std::int64_t row = first; row < end; ++row) {
-        prefetch_row(args, n, row + 1);
-        for (std::int64_t b = 0; b < blocks_; ++b) run_row(args, bound, packed + b * block_bytes_, scratch, n, row, b);
+      for (std::int64_t row = first; row < end; row += shifts_) {
+        prefetch_rows(args, n, row + shifts_);
+        for (std::int64_t b = 0; b < blocks_; ++b) run_rows(call, scratch, n, row, std::min(row + shifts_, end), b);
       }
     });
     return {};
   }
 
-  std::string describe() const override { return "depthwise, four filter rows a dword"; }
+  std::string describe() const override {
+    return std::string("depthwise, four filter rows a dword") + (fused_ ? ", epilogue in registers" : "");
+  }
 
  private:
+  struct Call {
+    const Args* args = nullptr;
+    TileEpilogue::Bound bound;
+    bool fused = false;
+    const float* affine = nullptr;  // [block][scale, bias][64], in slot order
+    const std::byte* packed = nullptr;
+  };
+
   template <class T>
   static T* aligned(T* p) {
     return reinterpret_cast<T*>(align64(reinterpret_cast<std::uintptr_t>(p)));
+  }
+
+  std::size_t affine_bytes() const {
+    return fused_ ? static_cast<std::size_t>(blocks_) * 2 * kDepthwiseBlock * sizeof(float) : 0;
+  }
+
+  /// Do a block's channels stand side by side in the output?
+  bool output_is_run() const {
+    const TensorDesc& y = problem_.epilogue.outputs.back().desc;
+    return y.vector == 1 ? y.stride[1] == 1 || y.dim[1] == 1 : y.vector >= block_ && block_ <= y.vector;
+  }
+
+  int slot(int c) const { return fused_ ? depthwise_slot(c) : c; }
+
+  void spread_affine(const TileEpilogue::Bound& bound, float* out) const {
+    const TileEpilogue::Program& program = epilogue_.program();
+    const auto value = [&](int index, std::int64_t c) {
+      if (index < 0) return 0.0f;
+      const TileEpilogue::Param& param = program.params[static_cast<std::size_t>(index)];
+      return reinterpret_cast<const float*>(bound.params + param.offset)[param.channel ? c : 0];
+    };
+    for (std::int64_t b = 0; b < blocks_; ++b, out += 2 * kDepthwiseBlock) {
+      for (int i = 0; i < kDepthwiseBlock; ++i) {
+        const std::int64_t c = b * block_ + i;
+        const bool real = i < block_ && c < problem_.x.dim[1];
+        out[slot(i)] = real ? value(program.affine.scale, c) : 0.0f;
+        out[kDepthwiseBlock + slot(i)] = real ? value(program.affine.bias, c) : 0.0f;
+      }
+    }
   }
 
   void pack(const void* filter, std::byte* out) const {
@@ -154,12 +204,11 @@ class DepthwisePlan final : public Plan {
     const bool flip = problem_.mode == ConvolutionMode_t::CONVOLUTION;
     const int last = 1 + problem_.spatial();
     const std::int32_t shift = (problem_.x.type == DataType_t::INT8 ? 128 : 0) + problem_.zero_points.x;
-    for (std::int64_t b = 0; b < blocks_; ++b) {
-      std::memset(out + b * block_bytes_, 0, block_bytes_);
-      auto* weights = reinterpret_cast<std::int8_t*>(out + b * block_bytes_);
-      auto* start = reinterpret_cast<std::int32_t*>(
-          out + b * block_bytes_ + static_cast<std::size_t>(plane_.filter_columns) * groups_ * kDepthwiseBlock * 4);
-      for (std::int64_t i = 0; i < block_ && b * block_ + i < problem_.x.dim[1]; ++i) {
+    for (std::int64_t b = 0; b < blocks_; ++b, out += block_bytes_) {
+      std::memset(out, 0, block_bytes_);
+      auto* weights = reinterpret_cast<std::int8_t*>(out);
+      auto* start = reinterpret_cast<std::int32_t*>(out + shifts_ * weight_bytes_);
+      for (int i = 0; i < block_ && b * block_ + i < problem_.x.dim[1]; ++i) {
         std::int32_t sum = 0;
         for (int r = 0; r < plane_.filter_rows; ++r) {
           for (int s = 0; s < plane_.filter_columns; ++s) {
@@ -167,78 +216,125 @@ class DepthwisePlan final : public Plan {
             if (problem_.spatial() == 2) index[2] = flip ? plane_.filter_rows - 1 - r : r;
             index[last] = flip ? plane_.filter_columns - 1 - s : s;
             const std::int8_t v = w[problem_.w.offset(index)];
-            weights[((static_cast<std::size_t>(s) * groups_ + r / 4) * kDepthwiseBlock + i) * 4 + r % 4] = v;
             sum += v;
+            for (int k = 0; k < shifts_; ++k) {
+              const int row = r + k;
+              weights[k * weight_bytes_ + ((static_cast<std::size_t>(s) * groups_ + row / 4) * kDepthwiseBlock + slot(i)) * 4 +
+                      row % 4] = v;
+            }
           }
         }
-        start[i] = static_cast<std::int32_t>(-static_cast<std::int64_t>(shift) * sum);
+        start[slot(i)] = static_cast<std::int32_t>(-static_cast<std::int64_t>(shift) * sum);
       }
     }
   }
 
-  /// Asks for the image rows that output row `row` needs and the one before it did not.
-  void prefetch_row(const Args& args, std::int64_t n, std::int64_t row) const {
+  /// Asks for the image rows that the output rows from `row` on need and those before did not.
+  void prefetch_rows(const Args& args, std::int64_t n, std::int64_t row) const {
     const TensorDesc& x = problem_.x;
     if (x.vector != 1) return;
     const std::int64_t bytes = (plane_.width - 1) * plane_.column_stride + x.dim[1];
-    const std::int64_t bottom = row * plane_.step_rows - plane_.pad_rows + (plane_.filter_rows - 1) * plane_.dilation_rows;
-    for (std::int64_t h = std::max<std::int64_t>(0, bottom - plane_.step_rows + 1); h <= bottom && h < plane_.height; ++h) {
+    const std::int64_t bottom =
+        (row + shifts_ - 1) * plane_.step_rows - plane_.pad_rows + (plane_.filter_rows - 1) * plane_.dilation_rows;
+    for (std::int64_t h = std::max<std::int64_t>(0, bottom - shifts_ * plane_.step_rows + 1); h <= bottom && h < plane_.height;
+         ++h) {
       const auto* at = static_cast<const char*>(args.x) + n * x.stride[0] + h * plane_.row_stride;
       for (std::int64_t i = 0; i < std::min<std::int64_t>(bytes, 1 << 15); i += 64) __builtin_prefetch(at + i, 0, 2);
     }
   }
 
-  void run_row(const Args& args, const TileEpilogue::Bound& bound, const std::byte* packed, std::byte* scratch, std::int64_t n,
-               std::int64_t row, std::int64_t b) const {
+  void run_rows(const Call& call, std::byte* scratch, std::int64_t n, std::int64_t row, std::int64_t end,
+                std::int64_t b) const {
     const TensorDesc& x = problem_.x;
     const std::int64_t channel = b * block_;
-    const std::int64_t channel_offset = x.vector > 1 ? channel / x.vector * x.stride[1] + channel % x.vector : channel;
-    const auto* image = static_cast<const std::uint8_t*>(args.x) + n * x.stride[0] + channel_offset;
-    const std::uint8_t* rows[256];
-    for (int r = 0; r < plane_.filter_rows; ++r) {
+    const std::int64_t channel_offset = x.vector > 1 ? channel / x.vector * x.stride[1] : channel;
+    const auto* image = static_cast<const std::uint8_t*>(call.args->x) + n * x.stride[0] + channel_offset;
+    const std::uint8_t* rows[kMaxFilterRows + 4];
+    for (int r = 0; r < 4 * groups_; ++r) {
+      // With a row stride or dilation of more than 1 the rows past the filter meet zero weights: any bytes will do.
       const std::int64_t h = row * plane_.step_rows - plane_.pad_rows + r * plane_.dilation_rows;
-      rows[r] = h >= 0 && h < plane_.height ? image + h * plane_.row_stride : nullptr;
+      rows[r] = h >= 0 && h < plane_.height && r < plane_.filter_rows + shifts_ - 1 ? image + h * plane_.row_stride : nullptr;
     }
+    const std::byte* packed = call.packed + b * block_bytes_;
     DepthwiseTile t{};
     t.rows = rows;
     t.column_bytes = plane_.column_stride;
     t.width = plane_.width;
-    t.filter_rows = plane_.filter_rows;
+    t.groups = groups_;
     t.filter_columns = plane_.filter_columns;
     t.step = static_cast<int>(plane_.step_columns);
     t.dilation = static_cast<int>(plane_.dilation_columns);
     t.channels = static_cast<int>(std::min(block_, x.dim[1] - channel));
     t.flip = x.type == DataType_t::INT8 ? 0x80 : 0;
     t.fill = static_cast<std::uint8_t>(static_cast<std::uint8_t>(problem_.zero_points.x) ^ t.flip);
-    t.weights = reinterpret_cast<const std::int8_t*>(packed);
-    t.start = reinterpret_cast<const std::int32_t*>(packed + static_cast<std::size_t>(plane_.filter_columns) * groups_ *
-                                                                 kDepthwiseBlock * 4);
+    t.start = reinterpret_cast<const std::int32_t*>(packed + shifts_ * weight_bytes_);
     t.buffer = reinterpret_cast<std::uint8_t*>(scratch);
     t.sums = reinterpret_cast<std::int32_t*>(scratch + buffer_bytes_);
     for (std::int64_t q = 0; q < plane_.out_width; q += kDepthwiseColumns) {
       t.count = static_cast<int>(std::min<std::int64_t>(kDepthwiseColumns, plane_.out_width - q));
       t.first_column = q * plane_.step_columns - plane_.pad_columns;
       t.columns = (t.count - 1) * t.step + (t.filter_columns - 1) * t.dilation + 1;
-      kernel_(t);
-      Rows out;
-      out.outer = n;
-      if (problem_.spatial() == 2) out.spatial = {row, q};
-      if (problem_.spatial() == 1) out.spatial = {q};
-      out.count = t.count;
-      out.channel = channel;
-      out.channels = t.channels;
-      epilogue_.run(bound, out, t.sums, kDepthwiseBlock);
+      (fused_ ? kernels_.fill_slots : kernels_.fill)(t);
+      for (std::int64_t p = row; p < end; ++p) {
+        t.weights = reinterpret_cast<const std::int8_t*>(packed + (p - row) * weight_bytes_);
+        finish_row(call, t, n, p, q, b);
+      }
+    }
+  }
+
+  void finish_row(const Call& call, const DepthwiseTile& t, std::int64_t n, std::int64_t p, std::int64_t q,
+                  std::int64_t b) const {
+    const std::int64_t channel = b * block_;
+    if (call.fused) {
+      const TensorDesc& y = problem_.epilogue.outputs.back().desc;
+      DepthwiseAffine a{};
+      a.scale = call.affine + b * 2 * kDepthwiseBlock;
+      a.bias = a.scale + kDepthwiseBlock;
+      a.relu = epilogue_.program().affine.relu;
+      a.is_unsigned = y.type == DataType_t::UINT8;
+      std::int64_t at[kMaxRank] = {n, channel, p, q};
+      if (problem_.spatial() == 1) at[2] = q;
+      a.out = static_cast<std::uint8_t*>(call.args->outputs.back()) + y.offset(at);
+      a.out_stride = y.stride[1 + problem_.spatial()];
+      return kernels_.fused(t, a);
+    }
+    if (fused_) {
+      DepthwiseTile all = t;
+      all.channels = kDepthwiseBlock;  // slots of few channels lie in every vector
+      kernels_.sums(all);
+      unslot(t);
+    } else {
+      kernels_.sums(t);
+    }
+    Rows out;
+    out.outer = n;
+    out.spatial = {p, q};
+    if (problem_.spatial() == 1) out.spatial = {q};
+    out.count = t.count;
+    out.channel = channel;
+    out.channels = t.channels;
+    epilogue_.run(call.bound, out, t.sums, kDepthwiseBlock);
+  }
+
+  /// The packed filter is in slot order and this call's scales rule the fused form out (rare: infinite or huge ones).
+  static void unslot(const DepthwiseTile& t) {
+    for (int o = 0; o < t.count; ++o) {
+      std::int32_t* sums = t.sums + static_cast<std::size_t>(o) * kDepthwiseBlock;
+      std::int32_t row[kDepthwiseBlock];
+      std::memcpy(row, sums, sizeof row);
+      for (int c = 0; c < kDepthwiseBlock; ++c) sums[c] = row[depthwise_slot(c)];
     }
   }
 
   Problem problem_;
   Plane plane_{};
-  DepthwiseKernel kernel_ = nullptr;
+  DepthwiseKernels kernels_{};
   TileEpilogue epilogue_;
   std::vector<std::byte> packed_;
-  int threads_ = 1, groups_ = 1, columns_ = 1;
+  bool fused_ = false;
+  int threads_ = 1, groups_ = 1, columns_ = 1, shifts_ = 1;
   std::int64_t block_ = kDepthwiseBlock, blocks_ = 1;
-  std::size_t block_bytes_ = 0, buffer_bytes_ = 0, thread_bytes_ = 0;
+  std::size_t weight_bytes_ = 0, block_bytes_ = 0, buffer_bytes_ = 0, thread_bytes_ = 0;
 };
 
 error_t build(const Problem& problem, const std::string&, const DeviceTraits& device, const BuildOptions& options,

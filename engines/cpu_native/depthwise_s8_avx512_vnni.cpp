@@ -12,8 +12,8 @@
 namespace octavo::cpu_native {
 namespace {
 
-// Dword (lane L, position i) of the result is dword i*4+L of the source: after the byte and word unpacks, which work within
-// 128-bit lanes, vector v then holds channels 16v to 16v+15 in order.
+// Dword (lane L, position i) of the result is dword i*4+L of the source: after the unpacks, vector v then holds channels 16v to
+// 16v+15 in order.
 inline __m512i spread(__m512i v) {
   const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   return _mm512_permutexvar_epi32(order, v);
@@ -28,68 +28,64 @@ inline void interleave(const __m512i* v, std::uint8_t* out) {
   _mm512_store_si512(out + 192, _mm512_unpackhi_epi16(high01, high23));
 }
 
-/// Columns [first, last) of one group of four filter rows; kRows of them exist.
-template <int kRows>
+/// Columns [first, last) of one group of four rows, all inside the image.
+template <bool kSpread>
 void fill_inside(const DepthwiseTile& t, const std::uint8_t* const* rows, int first, int last, std::uint8_t* out,
                  std::size_t pitch) {
   const __mmask64 mask = t.channels >= 64 ? ~__mmask64{0} : (__mmask64{1} << t.channels) - 1;
   const __m512i flip = _mm512_set1_epi8(static_cast<char>(t.flip));
   const __m512i fill = _mm512_set1_epi8(static_cast<char>(t.fill));
+  const std::uint8_t* row[4] = {rows[0], rows[1], rows[2], rows[3]};
   std::ptrdiff_t at = (t.first_column + first) * t.column_bytes;
-  for (int j = first; j < last; ++j, at += t.column_bytes) {
-    __m512i v[4] = {fill, fill, fill, fill};
+  out += static_cast<std::size_t>(first) * pitch;
+  for (int j = first; j < last; ++j, at += t.column_bytes, out += pitch) {
+    __m512i v[4];
 #pragma GCC unroll 4
-    for (int i = 0; i < kRows; ++i) {
-      if (rows[i]) v[i] = spread(_mm512_xor_si512(_mm512_maskz_loadu_epi8(mask, rows[i] + at), flip));
+    for (int i = 0; i < 4; ++i) {
+      v[i] = row[i] ? _mm512_xor_si512(_mm512_maskz_loadu_epi8(mask, row[i] + at), flip) : fill;
+      if constexpr (kSpread) v[i] = spread(v[i]);
     }
-    interleave(v, out + j * pitch);
+    interleave(v, out);
   }
 }
 
-void fill_buffer(const DepthwiseTile& t) {
-  const int groups = (t.filter_rows + 3) / 4;
-  const std::size_t pitch = static_cast<std::size_t>(groups) * 256;
+template <bool kSpread>
+void fill(const DepthwiseTile& t) {
+  const std::size_t pitch = static_cast<std::size_t>(t.groups) * 256;
   const int first = static_cast<int>(std::clamp<std::int64_t>(-t.first_column, 0, t.columns));
   const int last = static_cast<int>(std::clamp<std::int64_t>(t.width - t.first_column, first, t.columns));
-  const __m512i fill = _mm512_set1_epi8(static_cast<char>(t.fill));
-  for (int g = 0; g < groups; ++g) {
+  const __m512i padding = _mm512_set1_epi8(static_cast<char>(t.fill));
+  for (int g = 0; g < t.groups; ++g) {
     std::uint8_t* out = t.buffer + g * 256;
     for (int j = 0; j < t.columns; ++j) {
       if (j == first) j = last;
       if (j >= t.columns) break;
-      for (int v = 0; v < 4; ++v) _mm512_store_si512(out + j * pitch + 64 * v, fill);
+      for (int v = 0; v < 4; ++v) _mm512_store_si512(out + j * pitch + 64 * v, padding);
     }
-    const int rows = std::min(4, t.filter_rows - 4 * g);
-    const std::uint8_t* const* at = t.rows + 4 * g;
-    if (rows == 1) fill_inside<1>(t, at, first, last, out, pitch);
-    if (rows == 2) fill_inside<2>(t, at, first, last, out, pitch);
-    if (rows == 3) fill_inside<3>(t, at, first, last, out, pitch);
-    if (rows == 4) fill_inside<4>(t, at, first, last, out, pitch);
+    fill_inside<kSpread>(t, t.rows + 4 * g, first, last, out, pitch);
   }
 }
 
-/// kTaps = filter columns * row groups when the weights fit in registers, else 0. kVectors: how many of a block's four
-/// vectors of 16 channels are in use.
+/// The filter of a block: in registers when it has three vectors a channel (kTaps = 3, one row group), else in memory.
 template <int kTaps, int kVectors>
-void sums(const DepthwiseTile& t) {
-  const int groups = (t.filter_rows + 3) / 4;
-  const int taps = kTaps ? kTaps : t.filter_columns * groups;
-  __m512i w[kTaps ? kTaps * kVectors : 1];
-  if constexpr (kTaps != 0) {
-#pragma GCC unroll 12
-    for (int i = 0; i < kTaps; ++i) {
+struct Filter {
+  explicit Filter(const DepthwiseTile& t) : tile(t), tap_bytes(static_cast<std::size_t>(t.dilation) * t.groups * 256) {
+    if constexpr (kTaps != 0) {
+#pragma GCC unroll 3
+      for (int i = 0; i < kTaps; ++i) {
 #pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) w[i * kVectors + v] = _mm512_loadu_si512(t.weights + i * 256 + v * 64);
+        for (int v = 0; v < kVectors; ++v) w[i * kVectors + v] = _mm512_loadu_si512(t.weights + i * 256 + v * 64);
+      }
     }
-  }
-  const std::size_t tap_bytes = static_cast<std::size_t>(t.dilation) * groups * 256;
-  for (int o = 0; o < t.count; ++o) {
-    const std::uint8_t* x = t.buffer + static_cast<std::size_t>(o) * t.step * groups * 256;
-    __m512i acc[kVectors];
 #pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) acc[v] = _mm512_loadu_si512(t.start + v * 16);
-    if constexpr (kTaps != 0) {  // groups == 1
-#pragma GCC unroll 12
+    for (int v = 0; v < kVectors; ++v) start[v] = _mm512_loadu_si512(t.start + v * 16);
+  }
+
+  inline __attribute__((always_inline)) void sum(const std::uint8_t* x, __m512i* acc) const {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) acc[v] = start[v];
+    if constexpr (kTaps != 0) {
+#pragma GCC unroll 3
       for (int i = 0; i < kTaps; ++i) {
 #pragma GCC unroll 4
         for (int v = 0; v < kVectors; ++v) {
@@ -97,9 +93,9 @@ void sums(const DepthwiseTile& t) {
         }
       }
     } else {
-      const std::int8_t* weights = t.weights;
-      for (int s = 0; s < t.filter_columns; ++s) {
-        for (int g = 0; g < groups; ++g, weights += 256) {
+      const std::int8_t* weights = tile.weights;
+      for (int s = 0; s < tile.filter_columns; ++s) {
+        for (int g = 0; g < tile.groups; ++g, weights += 256) {
 #pragma GCC unroll 4
           for (int v = 0; v < kVectors; ++v) {
             acc[v] = _mm512_dpbusd_epi32(acc[v], _mm512_load_si512(x + s * tap_bytes + g * 256 + v * 64),
@@ -108,34 +104,75 @@ void sums(const DepthwiseTile& t) {
         }
       }
     }
+  }
+
+  const DepthwiseTile& tile;
+  std::size_t tap_bytes;
+  __m512i w[kTaps ? kTaps * kVectors : 1];
+  __m512i start[kVectors];
+};
+
+template <int kTaps, int kVectors>
+void sums(const DepthwiseTile& t) {
+  const Filter<kTaps, kVectors> filter(t);
+  const std::size_t step = static_cast<std::size_t>(t.step) * t.groups * 256;
+  for (int o = 0; o < t.count; ++o) {
+    __m512i acc[kVectors];
+    filter.sum(t.buffer + o * step, acc);
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) _mm512_storeu_si512(t.sums + o * 64 + v * 16, acc[v]);
   }
-  (void)taps;
 }
 
-template <int kVectors>
-void dispatch(const DepthwiseTile& t) {
-  const int taps = t.filter_rows <= 4 ? t.filter_columns : 0;
-  if (taps == 3) return sums<3, kVectors>(t);
-  return sums<0, kVectors>(t);
+void sums_any(const DepthwiseTile& t) {
+  const bool registers = t.groups == 1 && t.filter_columns == 3;
+  switch ((t.channels + 15) / 16) {
+    case 1:
+      return registers ? sums<3, 1>(t) : sums<0, 1>(t);
+    case 2:
+      return registers ? sums<3, 2>(t) : sums<0, 2>(t);
+    case 3:
+      return registers ? sums<3, 3>(t) : sums<0, 3>(t);
+    default:
+      return registers ? sums<3, 4>(t) : sums<0, 4>(t);
+  }
+}
+
+template <int kTaps, bool kUnsigned>
+void fused(const DepthwiseTile& t, const DepthwiseAffine& a) {
+  const Filter<kTaps, 4> filter(t);
+  const std::size_t step = static_cast<std::size_t>(t.step) * t.groups * 256;
+  const __mmask64 mask = t.channels >= 64 ? ~__mmask64{0} : (__mmask64{1} << t.channels) - 1;
+  const __m512i floor = a.relu ? _mm512_setzero_si512() : _mm512_set1_epi8(-128);
+  __m512 scale[4], bias[4];
+#pragma GCC unroll 4
+  for (int v = 0; v < 4; ++v) {
+    scale[v] = _mm512_loadu_ps(a.scale + 16 * v);
+    bias[v] = _mm512_loadu_ps(a.bias + 16 * v);
+  }
+  std::uint8_t* out = a.out;
+  for (int o = 0; o < t.count; ++o, out += a.out_stride) {
+    __m512i acc[4];
+    filter.sum(t.buffer + o * step, acc);
+#pragma GCC unroll 4
+    for (int v = 0; v < 4; ++v) {
+      acc[v] = _mm512_cvtps_epi32(_mm512_add_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(acc[v]), scale[v]), bias[v]));
+    }
+    const __m512i low = _mm512_packs_epi32(acc[0], acc[1]), high = _mm512_packs_epi32(acc[2], acc[3]);
+    const __m512i packed = kUnsigned ? _mm512_packus_epi16(low, high) : _mm512_max_epi8(_mm512_packs_epi16(low, high), floor);
+    _mm512_mask_storeu_epi8(out, mask, packed);
+  }
+}
+
+void fused_any(const DepthwiseTile& t, const DepthwiseAffine& a) {
+  const bool registers = t.groups == 1 && t.filter_columns == 3;
+  if (a.is_unsigned) return registers ? fused<3, true>(t, a) : fused<0, true>(t, a);
+  return registers ? fused<3, false>(t, a) : fused<0, false>(t, a);
 }
 
 }  // namespace
 
-void depthwise_s8_avx512_vnni(const DepthwiseTile& tile) {
-  fill_buffer(tile);
-  switch ((tile.channels + 15) / 16) {
-    case 1:
-      return dispatch<1>(tile);
-    case 2:
-      return dispatch<2>(tile);
-    case 3:
-      return dispatch<3>(tile);
-    default:
-      return dispatch<4>(tile);
-  }
-}
+DepthwiseKernels depthwise_s8_avx512_vnni() { return {fill<true>, sums_any, fused_any, fill<false>}; }
 
 }  // namespace octavo::cpu_native
 

@@ -344,7 +344,6 @@ TileEpilogue::Bound TileEpilogue::bind(const Args& args, void* workspace) const 
   auto* base = static_cast<std::byte*>(workspace);
   bound.params = base;
   if (!chain_) return bound;
-  bound.finite = true;
   for (const Param& param : program_.params) {
     const Epilogue::Operand& o = problem_.epilogue.operands[param.operand];
     const void* source = o.source == Epilogue::Source::constant ? nullptr : args.operands[param.operand];
@@ -366,7 +365,6 @@ TileEpilogue::Bound TileEpilogue::bind(const Args& args, void* workspace) const 
         }
       }
     }
-    for (std::int64_t c = 0; !param.as_int && c < n; ++c) bound.finite = bound.finite && std::isfinite(f[c]);
     for (std::int64_t c = n; c < n + 2 * kAccumulatorPad; ++c) {  // pad: never NaN traps, never stored
       if (param.channel) {
         i[c] = 0;
@@ -375,7 +373,28 @@ TileEpilogue::Bound TileEpilogue::bind(const Args& args, void* workspace) const 
       }
     }
   }
+  if (program_.affine.matches) bound.tame = is_tame(bound);
   return bound;
+}
+
+bool TileEpilogue::is_tame(const Bound& bound) const {
+  const Affine& a = program_.affine;
+  const auto largest = [&](int index) {
+    if (index < 0) return 0.0;
+    const Param& param = program_.params[static_cast<std::size_t>(index)];
+    const auto* v = reinterpret_cast<const float*>(bound.params + param.offset);
+    const std::int64_t n = param.channel ? problem_.result().dim[1] : 1;
+    double most = 0;
+    for (std::int64_t c = 0; c < n; ++c) {
+      if (!std::isfinite(v[c])) return std::numeric_limits<double>::infinity();
+      most = std::max(most, std::fabs(static_cast<double>(v[c])));
+    }
+    return most;
+  };
+  const bool bytes = element_bytes(problem_.input_a().type) == 1 && element_bytes(problem_.input_b().type) == 1;
+  const bool plain = bytes && problem_.zero_points == ZeroPoints{} && a.bias_i < 0;
+  const double sum = plain ? std::min(0x1p31, 255.0 * 255.0 * static_cast<double>(problem_.accumulation_length())) : 0x1p31;
+  return sum * largest(a.scale) + largest(a.bias) < 0x1.fffffep30;
 }
 
 void TileEpilogue::run(const Bound& bound, const Rows& rows, const void* accumulators, std::ptrdiff_t row_stride) const {

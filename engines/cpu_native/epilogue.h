@@ -87,7 +87,7 @@ class TileEpilogue {
   struct Bound {
     const Args* args = nullptr;
     const std::byte* params = nullptr;  // expanded scalars and channel vectors
-    bool finite = false;                // all float params are finite: no NaN can arise from an integer sum
+    bool tame = false;                  // affine form: neither NaN nor a value past int32 can arise
   };
   /// Expands scalars and channel vectors into `workspace` (workspace_bytes(), 64-byte aligned). Host scalars are read here.
   Bound bind(const Args& args, void* workspace) const;
@@ -114,10 +114,11 @@ class TileEpilogue {
     int rank = 0;
     bool float_accumulator = false;
   };
+  const Program& program() const { return program_; }
   using ChainKernel = void (*)(const Program&, const Bound&, const Rows&, const void* accumulators, std::ptrdiff_t row_stride);
 
  private:
-  bool compile_chain();
+  bool is_tame(const Bound& bound) const;
   void run_general(const Bound& bound, const Rows& rows, const void* accumulators, std::ptrdiff_t row_stride) const;
 
   Problem problem_;

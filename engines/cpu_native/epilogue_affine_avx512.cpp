@@ -33,7 +33,6 @@ __m512i load_param(const Program& p, const Bound& b, int index, std::int64_t cha
 template <int kUsed, bool kUnsigned, bool kBiasI, bool kBias>
 void points(const Program& p, const Block& k, const std::int32_t* acc, std::ptrdiff_t row_stride, std::int64_t count,
             std::byte* out, std::int64_t out_stride, int channels, const std::int64_t* vector_offset) {
-  const __m512 top = _mm512_set1_ps(kUnsigned ? 255.0f : 127.0f);
   const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   const __m512i floor = p.affine.relu ? _mm512_setzero_si512() : _mm512_set1_epi8(-128);
   const __mmask64 mask = channels >= 64 ? ~__mmask64{0} : (__mmask64{1} << channels) - 1;
@@ -49,8 +48,7 @@ void points(const Program& p, const Block& k, const std::int32_t* acc, std::ptrd
       if constexpr (kBiasI) v = _mm512_add_epi32(v, k.bias_i[u]);
       __m512 f = _mm512_mul_ps(_mm512_cvtepi32_ps(v), k.scale[u]);
       if constexpr (kBias) f = _mm512_add_ps(f, k.bias[u]);
-      // Above the range the conversion would give INT_MIN, below it INT_MIN is right: the packs saturate.
-      t[u] = _mm512_cvtps_epi32(_mm512_min_ps(f, top));
+      t[u] = _mm512_cvtps_epi32(f);  // tame: it fits, and the packs saturate
     }
     const __m512i low = _mm512_packs_epi32(t[0], t[1]), high = _mm512_packs_epi32(t[2], t[3]);
     __m512i packed = kUnsigned ? _mm512_packus_epi16(low, high) : _mm512_max_epi8(_mm512_packs_epi16(low, high), floor);
@@ -88,7 +86,7 @@ void run_affine_avx512(const Program& p, const Bound& b, const Rows& rows, const
                        std::ptrdiff_t row_stride) {
   const RowAddress& a = p.outputs[static_cast<std::size_t>(p.steps.back().index)];
   const bool blocked = a.channels == RowAddress::Channels::blocked;
-  if (!b.finite || (blocked && rows.channel % 16 != 0)) return run_chain_avx512(p, b, rows, accumulators, row_stride);
+  if (!b.tame || (blocked && rows.channel % 16 != 0)) return run_chain_avx512(p, b, rows, accumulators, row_stride);
   const auto* acc = static_cast<const std::int32_t*>(accumulators);
   auto* base = static_cast<std::byte*>(b.args->outputs[static_cast<std::size_t>(p.steps.back().index)]);
   std::int64_t point = rows.outer * a.stride[0];
