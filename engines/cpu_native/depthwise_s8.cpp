@@ -98,15 +98,31 @@ class DepthwisePlan final : public Plan {
     groups_ = depthwise_groups(plane_.filter_rows);
     block_ = problem.x.vector > 1 ? std::min<std::int64_t>(problem.x.vector, kDepthwiseBlock) : kDepthwiseBlock;
     blocks_ = (problem.x.dim[1] + block_ - 1) / block_;
+    // A narrow last block shares the lanes among neighbouring outputs.
+    const std::int64_t tail = problem.x.dim[1] - (blocks_ - 1) * block_;
+    if (kernels_.line) tail_pixels_ = tail <= 16 ? 4 : tail <= 32 ? 2 : 1;
     fused_ = kernels_.fused && epilogue_.program().affine.matches && epilogue_.program().affine.bias_i < 0 && output_is_run();
     // Output rows that one buffer serves: the filter fits into its 4 * groups rows that many times.
     shifts_ = plane_.step_rows == 1 && plane_.dilation_rows == 1 ? 4 * groups_ - plane_.filter_rows + 1 : 1;
     weight_bytes_ = static_cast<std::size_t>(plane_.filter_columns) * groups_ * kDepthwiseBlock * 4;
     block_bytes_ = align64(shifts_ * weight_bytes_ + kDepthwiseBlock * sizeof(std::int32_t));
-    columns_ = static_cast<int>((kDepthwiseColumns - 1) * plane_.step_columns +
-                                (plane_.filter_columns - 1) * plane_.dilation_columns + 1);
-    buffer_bytes_ = align64(static_cast<std::size_t>(columns_) * groups_ * kDepthwiseBlock * 4);
-    thread_bytes_ = buffer_bytes_ + align64((kDepthwiseColumns * kDepthwiseBlock + kAccumulatorPad) * sizeof(std::int32_t));
+    // A phase is every step-th image column: neighbouring outputs read neighbouring columns of one phase.
+    const std::int64_t reach = (plane_.filter_columns - 1) * plane_.dilation_columns;
+    phase_columns_ = kDepthwiseColumns + static_cast<int>(reach / plane_.step_columns) + 4;
+    const std::int64_t columns =
+        std::max((kDepthwiseColumns - 1) * plane_.step_columns + reach + 1, phase_columns_ * plane_.step_columns);
+    buffer_bytes_ = align64(static_cast<std::size_t>(columns) * groups_ * kDepthwiseBlock * 4);
+    line_bytes_ = tail_pixels_ > 1
+                      ? align64(static_cast<std::size_t>(phase_columns_) * plane_.step_columns * (64 / tail_pixels_) + 64)
+                      : 0;
+    for (int s = 0; s < plane_.filter_columns; ++s) {
+      const std::int64_t at = s * plane_.dilation_columns;
+      const std::size_t column = static_cast<std::size_t>(groups_) * 256;
+      taps_.push_back(at * column);
+      phase_taps_.push_back((at % plane_.step_columns * phase_columns_ + at / plane_.step_columns) * column);
+    }
+    sums_bytes_ = align64((kDepthwiseColumns * kDepthwiseBlock + kAccumulatorPad) * sizeof(std::int32_t));
+    thread_bytes_ = buffer_bytes_ + sums_bytes_ + 4 * groups_ * line_bytes_;
     if (options.constant_filter) {
       packed_.resize(blocks_ * block_bytes_ + 63);
       pack(options.constant_filter, aligned(packed_.data()));
@@ -180,6 +196,8 @@ class DepthwisePlan final : public Plan {
     return y.vector == 1 ? y.stride[1] == 1 || y.dim[1] == 1 : y.vector >= block_ && block_ <= y.vector;
   }
 
+  int pixels_of(std::int64_t b) const { return b + 1 == blocks_ ? tail_pixels_ : 1; }
+
   int slot(int c) const { return fused_ ? depthwise_slot(c) : c; }
 
   void spread_affine(const TileEpilogue::Bound& bound, float* out) const {
@@ -191,8 +209,8 @@ class DepthwisePlan final : public Plan {
     };
     for (std::int64_t b = 0; b < blocks_; ++b, out += 2 * kDepthwiseBlock) {
       for (int i = 0; i < kDepthwiseBlock; ++i) {
-        const std::int64_t c = b * block_ + i;
-        const bool real = i < block_ && c < problem_.x.dim[1];
+        const std::int64_t c = b * block_ + i % (kDepthwiseBlock / pixels_of(b));
+        const bool real = c < std::min((b + 1) * block_, problem_.x.dim[1]);
         out[slot(i)] = real ? value(program.affine.scale, c) : 0.0f;
         out[kDepthwiseBlock + slot(i)] = real ? value(program.affine.bias, c) : 0.0f;
       }
@@ -206,6 +224,7 @@ class DepthwisePlan final : public Plan {
     const std::int32_t shift = (problem_.x.type == DataType_t::INT8 ? 128 : 0) + problem_.zero_points.x;
     for (std::int64_t b = 0; b < blocks_; ++b, out += block_bytes_) {
       std::memset(out, 0, block_bytes_);
+      const int lanes = kDepthwiseBlock / pixels_of(b);
       auto* weights = reinterpret_cast<std::int8_t*>(out);
       auto* start = reinterpret_cast<std::int32_t*>(out + shifts_ * weight_bytes_);
       for (int i = 0; i < block_ && b * block_ + i < problem_.x.dim[1]; ++i) {
@@ -219,12 +238,14 @@ class DepthwisePlan final : public Plan {
             sum += v;
             for (int k = 0; k < shifts_; ++k) {
               const int row = r + k;
-              weights[k * weight_bytes_ + ((static_cast<std::size_t>(s) * groups_ + row / 4) * kDepthwiseBlock + slot(i)) * 4 +
-                      row % 4] = v;
+              for (int lane = i; lane < kDepthwiseBlock; lane += lanes)
+                weights[k * weight_bytes_ +
+                        ((static_cast<std::size_t>(s) * groups_ + row / 4) * kDepthwiseBlock + slot(lane)) * 4 + row % 4] = v;
             }
           }
         }
-        start[slot(i)] = static_cast<std::int32_t>(-static_cast<std::int64_t>(shift) * sum);
+        for (int lane = i; lane < kDepthwiseBlock; lane += lanes)
+          start[slot(lane)] = static_cast<std::int32_t>(-static_cast<std::int64_t>(shift) * sum);
       }
     }
   }
@@ -262,8 +283,9 @@ class DepthwisePlan final : public Plan {
     t.width = plane_.width;
     t.groups = groups_;
     t.filter_columns = plane_.filter_columns;
-    t.step = static_cast<int>(plane_.step_columns);
-    t.dilation = static_cast<int>(plane_.dilation_columns);
+    t.pixels = pixels_of(b);
+    t.tap = t.pixels > 1 ? phase_taps_.data() : taps_.data();
+    t.advance = static_cast<std::size_t>(t.pixels > 1 ? t.pixels : plane_.step_columns) * groups_ * 256;
     t.channels = static_cast<int>(std::min(block_, x.dim[1] - channel));
     t.flip = x.type == DataType_t::INT8 ? 0x80 : 0;
     t.fill = static_cast<std::uint8_t>(static_cast<std::uint8_t>(problem_.zero_points.x) ^ t.flip);
@@ -273,13 +295,38 @@ class DepthwisePlan final : public Plan {
     for (std::int64_t q = 0; q < plane_.out_width; q += kDepthwiseColumns) {
       t.count = static_cast<int>(std::min<std::int64_t>(kDepthwiseColumns, plane_.out_width - q));
       t.first_column = q * plane_.step_columns - plane_.pad_columns;
-      t.columns = (t.count - 1) * t.step + (t.filter_columns - 1) * t.dilation + 1;
-      (fused_ ? kernels_.fill_slots : kernels_.fill)(t);
+      t.columns = static_cast<int>((t.count - 1) * plane_.step_columns + (t.filter_columns - 1) * plane_.dilation_columns + 1);
+      if (t.pixels > 1) {
+        fill_shared(t, scratch + buffer_bytes_ + sums_bytes_);
+      } else {
+        (fused_ ? kernels_.fill_slots : kernels_.fill)(t);
+      }
       for (std::int64_t p = row; p < end; ++p) {
         t.weights = reinterpret_cast<const std::int8_t*>(packed + (p - row) * weight_bytes_);
         finish_row(call, t, n, p, q, b);
       }
     }
+  }
+
+  /// Lays the narrow block's columns side by side, phase by phase, and fills the buffer from there: 64 bytes at column j
+  /// hold columns j to j + pixels - 1.
+  void fill_shared(const DepthwiseTile& t, std::byte* scratch) const {
+    const std::size_t slot_bytes = 64 / t.pixels;
+    const std::int64_t step = plane_.step_columns;
+    const std::uint8_t* lines[kMaxFilterRows + 4];
+    for (int r = 0; r < 4 * groups_; ++r) {
+      lines[r] = reinterpret_cast<std::uint8_t*>(scratch) + r * line_bytes_;
+      kernels_.line(t, t.rows[r], static_cast<int>(step), phase_columns_,
+                    reinterpret_cast<std::uint8_t*>(scratch) + r * line_bytes_);
+    }
+    DepthwiseTile from = t;
+    from.rows = lines;
+    from.column_bytes = static_cast<std::ptrdiff_t>(slot_bytes);
+    from.width = from.columns = static_cast<int>(step * phase_columns_);
+    from.first_column = 0;
+    from.channels = kDepthwiseBlock;
+    from.flip = 0;
+    (fused_ ? kernels_.fill_slots : kernels_.fill)(from);
   }
 
   void finish_row(const Call& call, const DepthwiseTile& t, std::int64_t n, std::int64_t p, std::int64_t q,
@@ -313,7 +360,7 @@ class DepthwisePlan final : public Plan {
     out.count = t.count;
     out.channel = channel;
     out.channels = t.channels;
-    epilogue_.run(call.bound, out, t.sums, kDepthwiseBlock);
+    epilogue_.run(call.bound, out, t.sums, kDepthwiseBlock / t.pixels);
   }
 
   /// The packed filter is in slot order and this call's scales rule the fused form out (rare: infinite or huge ones).
@@ -332,9 +379,10 @@ class DepthwisePlan final : public Plan {
   TileEpilogue epilogue_;
   std::vector<std::byte> packed_;
   bool fused_ = false;
-  int threads_ = 1, groups_ = 1, columns_ = 1, shifts_ = 1;
+  int threads_ = 1, groups_ = 1, phase_columns_ = 1, shifts_ = 1, tail_pixels_ = 1;
+  std::vector<std::size_t> taps_, phase_taps_;
   std::int64_t block_ = kDepthwiseBlock, blocks_ = 1;
-  std::size_t weight_bytes_ = 0, block_bytes_ = 0, buffer_bytes_ = 0, thread_bytes_ = 0;
+  std::size_t weight_bytes_ = 0, block_bytes_ = 0, buffer_bytes_ = 0, sums_bytes_ = 0, line_bytes_ = 0, thread_bytes_ = 0;
 };
 
 error_t build(const Problem& problem, const std::string&, const DeviceTraits& device, const BuildOptions& options,

@@ -24,15 +24,17 @@ struct DepthwiseTile {
   std::int64_t first_column;        ///< image column that buffer column 0 holds; may lie outside the image
   int columns;                      ///< buffer columns
   int groups, filter_columns;
-  int step, dilation;          ///< buffer columns between outputs, between taps
+  const std::size_t* tap;      ///< [filter_columns] byte offset of a tap in the buffer
+  std::size_t advance;         ///< bytes in the buffer from one vector of outputs to the next
   int count;                   ///< outputs
   int channels;                ///< real channels of the block
+  int pixels;                  ///< 1, 2 or 4 neighbouring outputs share the 64 lanes of a narrow block
   std::uint8_t flip;           ///< 0x80 turns s8 into u8 + 128
   std::uint8_t fill;           ///< what padding reads, after the flip
   const std::int8_t* weights;  ///< [column][group][64 channels][4 rows]
   const std::int32_t* start;   ///< [64] what the sums start from
   std::uint8_t* buffer;        ///< columns * groups * 256 bytes, 64-byte aligned
-  std::int32_t* sums;          ///< [count][64]
+  std::int32_t* sums;          ///< [ceil(count / pixels)][64]
 };
 
 /// The affine epilogue fused behind the sums: one 64-byte store an output. Channels of weights, start, scale and bias stand
@@ -53,6 +55,9 @@ struct DepthwiseKernels {
   void (*sums)(const DepthwiseTile&);                           ///< buffer -> sums
   void (*fused)(const DepthwiseTile&, const DepthwiseAffine&);  ///< null: no fused form
   void (*fill_slots)(const DepthwiseTile&);                     ///< the fill that fused needs
+  /// One image row of a narrow block, its columns side by side phase by phase (a phase is every step-th column), flipped and
+  /// padded. Null: no lane sharing.
+  void (*line)(const DepthwiseTile&, const std::uint8_t* row, int step, int phase_columns, std::uint8_t* out);
 };
 
 DepthwiseKernels depthwise_s8_portable();

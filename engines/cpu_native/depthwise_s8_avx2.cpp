@@ -6,7 +6,7 @@
 
 namespace octavo::cpu_native {
 
-DepthwiseKernels depthwise_s8_avx2() { return {depthwise_plain::fill, depthwise_plain::sums, nullptr, nullptr}; }
+DepthwiseKernels depthwise_s8_avx2() { return {depthwise_plain::fill, depthwise_plain::sums, nullptr, nullptr, nullptr}; }
 
 }  // namespace octavo::cpu_native
 

@@ -6,6 +6,7 @@
 #include <immintrin.h>
 
 #include <algorithm>
+#include <type_traits>
 
 #include "engines/cpu_native/depthwise_s8.h"
 
@@ -66,10 +67,37 @@ void fill(const DepthwiseTile& t) {
   }
 }
 
+void line(const DepthwiseTile& t, const std::uint8_t* row, int step, int phase_columns, std::uint8_t* out) {
+  const int slot = 64 / t.pixels;
+  const __mmask32 mask = static_cast<__mmask32>((std::uint64_t{1} << t.channels) - 1);
+  const __m256i flip = _mm256_set1_epi8(static_cast<char>(t.flip)), fill = _mm256_set1_epi8(static_cast<char>(t.fill));
+  for (int f = 0; f < step; ++f) {
+    std::uint8_t* to = out + static_cast<std::size_t>(f) * phase_columns * slot;
+    // Columns that exist: first_column + f + j * step in [0, width), and wanted: f + j * step < columns.
+    const std::int64_t origin = t.first_column + f;
+    const std::int64_t end = std::min<std::int64_t>(t.width, t.first_column + t.columns);
+    const int first = static_cast<int>(std::clamp<std::int64_t>((-origin + step - 1) / step, 0, phase_columns));
+    const int last = !row || end <= origin
+                         ? first
+                         : static_cast<int>(std::clamp<std::int64_t>((end - origin + step - 1) / step, first, phase_columns));
+    int j = 0;
+    for (; j < first; ++j) _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + j * slot), fill);
+    const std::uint8_t* in = row + (origin + static_cast<std::int64_t>(first) * step) * t.column_bytes;
+    // Each store may spill into the next slot, which is written after it (the last one into the line's own slack).
+    for (; j < last; ++j, in += step * t.column_bytes) {
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + j * slot), _mm256_xor_si256(_mm256_maskz_loadu_epi8(mask, in), flip));
+    }
+    for (; j < phase_columns; ++j) _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + j * slot), fill);
+  }
+}
+
 /// The filter of a block: in registers when it has three vectors a channel (kTaps = 3, one row group), else in memory.
 template <int kTaps, int kVectors>
 struct Filter {
-  explicit Filter(const DepthwiseTile& t) : tile(t), tap_bytes(static_cast<std::size_t>(t.dilation) * t.groups * 256) {
+  explicit Filter(const DepthwiseTile& t) : tile(t) {
+    if constexpr (kTaps != 0) {
+      for (int i = 0; i < kTaps; ++i) tap[i] = t.tap[i];
+    }
     if constexpr (kTaps != 0) {
 #pragma GCC unroll 3
       for (int i = 0; i < kTaps; ++i) {
@@ -89,7 +117,7 @@ struct Filter {
       for (int i = 0; i < kTaps; ++i) {
 #pragma GCC unroll 4
         for (int v = 0; v < kVectors; ++v) {
-          acc[v] = _mm512_dpbusd_epi32(acc[v], _mm512_load_si512(x + i * tap_bytes + v * 64), w[i * kVectors + v]);
+          acc[v] = _mm512_dpbusd_epi32(acc[v], _mm512_load_si512(x + tap[i] + v * 64), w[i * kVectors + v]);
         }
       }
     } else {
@@ -98,7 +126,7 @@ struct Filter {
         for (int g = 0; g < tile.groups; ++g, weights += 256) {
 #pragma GCC unroll 4
           for (int v = 0; v < kVectors; ++v) {
-            acc[v] = _mm512_dpbusd_epi32(acc[v], _mm512_load_si512(x + s * tap_bytes + g * 256 + v * 64),
+            acc[v] = _mm512_dpbusd_epi32(acc[v], _mm512_load_si512(x + tile.tap[s] + g * 256 + v * 64),
                                          _mm512_loadu_si512(weights + v * 64));
           }
         }
@@ -107,7 +135,7 @@ struct Filter {
   }
 
   const DepthwiseTile& tile;
-  std::size_t tap_bytes;
+  std::size_t tap[kTaps ? kTaps : 1];
   __m512i w[kTaps ? kTaps * kVectors : 1];
   __m512i start[kVectors];
 };
@@ -115,10 +143,10 @@ struct Filter {
 template <int kTaps, int kVectors>
 void sums(const DepthwiseTile& t) {
   const Filter<kTaps, kVectors> filter(t);
-  const std::size_t step = static_cast<std::size_t>(t.step) * t.groups * 256;
-  for (int o = 0; o < t.count; ++o) {
+  const int vectors = (t.count + t.pixels - 1) / t.pixels;
+  for (int o = 0; o < vectors; ++o) {
     __m512i acc[kVectors];
-    filter.sum(t.buffer + o * step, acc);
+    filter.sum(t.buffer + o * t.advance, acc);
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) _mm512_storeu_si512(t.sums + o * 64 + v * 16, acc[v]);
   }
@@ -126,7 +154,7 @@ void sums(const DepthwiseTile& t) {
 
 void sums_any(const DepthwiseTile& t) {
   const bool registers = t.groups == 1 && t.filter_columns == 3;
-  switch ((t.channels + 15) / 16) {
+  switch (t.pixels > 1 ? 4 : (t.channels + 15) / 16) {
     case 1:
       return registers ? sums<3, 1>(t) : sums<0, 1>(t);
     case 2:
@@ -138,10 +166,9 @@ void sums_any(const DepthwiseTile& t) {
   }
 }
 
-template <int kTaps, bool kUnsigned>
+template <int kTaps, bool kUnsigned, bool kShared>
 void fused(const DepthwiseTile& t, const DepthwiseAffine& a) {
   const Filter<kTaps, 4> filter(t);
-  const std::size_t step = static_cast<std::size_t>(t.step) * t.groups * 256;
   const __mmask64 mask = t.channels >= 64 ? ~__mmask64{0} : (__mmask64{1} << t.channels) - 1;
   const __m512i floor = a.relu ? _mm512_setzero_si512() : _mm512_set1_epi8(-128);
   __m512 scale[4], bias[4];
@@ -151,28 +178,44 @@ void fused(const DepthwiseTile& t, const DepthwiseAffine& a) {
     bias[v] = _mm512_loadu_ps(a.bias + 16 * v);
   }
   std::uint8_t* out = a.out;
-  for (int o = 0; o < t.count; ++o, out += a.out_stride) {
+  const int vectors = (t.count + t.pixels - 1) / t.pixels;
+  for (int o = 0; o < vectors; ++o, out += t.pixels * a.out_stride) {
     __m512i acc[4];
-    filter.sum(t.buffer + o * step, acc);
+    filter.sum(t.buffer + o * t.advance, acc);
 #pragma GCC unroll 4
     for (int v = 0; v < 4; ++v) {
       acc[v] = _mm512_cvtps_epi32(_mm512_add_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(acc[v]), scale[v]), bias[v]));
     }
     const __m512i low = _mm512_packs_epi32(acc[0], acc[1]), high = _mm512_packs_epi32(acc[2], acc[3]);
     const __m512i packed = kUnsigned ? _mm512_packus_epi16(low, high) : _mm512_max_epi8(_mm512_packs_epi16(low, high), floor);
-    _mm512_mask_storeu_epi8(out, mask, packed);
+    if constexpr (!kShared) {
+      _mm512_mask_storeu_epi8(out, mask, packed);
+    } else {
+      alignas(64) std::uint8_t pieces[64 + 32];
+      _mm512_store_si512(pieces, packed);
+      const int slot = 64 / t.pixels, left = std::min(t.pixels, t.count - o * t.pixels);
+      for (int i = 0; i < left; ++i) {
+        _mm256_mask_storeu_epi8(out + i * a.out_stride, static_cast<__mmask32>(mask),
+                                _mm256_loadu_si256(reinterpret_cast<__m256i*>(pieces + i * slot)));
+      }
+    }
   }
 }
 
 void fused_any(const DepthwiseTile& t, const DepthwiseAffine& a) {
   const bool registers = t.groups == 1 && t.filter_columns == 3;
-  if (a.is_unsigned) return registers ? fused<3, true>(t, a) : fused<0, true>(t, a);
-  return registers ? fused<3, false>(t, a) : fused<0, false>(t, a);
+  const auto run = [&](auto is_unsigned) {
+    constexpr bool kUnsigned = decltype(is_unsigned)::value;
+    if (t.pixels > 1) return registers ? fused<3, kUnsigned, true>(t, a) : fused<0, kUnsigned, true>(t, a);
+    return registers ? fused<3, kUnsigned, false>(t, a) : fused<0, kUnsigned, false>(t, a);
+  };
+  if (a.is_unsigned) return run(std::true_type{});
+  return run(std::false_type{});
 }
 
 }  // namespace
 
-DepthwiseKernels depthwise_s8_avx512_vnni() { return {fill<true>, sums_any, fused_any, fill<false>}; }
+DepthwiseKernels depthwise_s8_avx512_vnni() { return {fill<true>, sums_any, fused_any, fill<false>, line}; }
 
 }  // namespace octavo::cpu_native
 

@@ -35,8 +35,7 @@ void sums(const DepthwiseTile& t) {
     std::memcpy(sums, t.start, kDepthwiseBlock * sizeof(std::int32_t));
     for (int s = 0; s < t.filter_columns; ++s) {
       for (int g = 0; g < t.groups; ++g) {
-        const std::uint8_t* x =
-            t.buffer + (static_cast<std::size_t>(o * t.step + s * t.dilation) * t.groups + g) * kDepthwiseBlock * 4;
+        const std::uint8_t* x = t.buffer + o * t.advance + t.tap[s] + g * kDepthwiseBlock * 4;
         const std::int8_t* w = t.weights + (static_cast<std::size_t>(s) * t.groups + g) * kDepthwiseBlock * 4;
         for (int c = 0; c < t.channels; ++c) {
           sums[c] +=

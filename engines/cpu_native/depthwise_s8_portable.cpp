@@ -4,6 +4,6 @@
 
 namespace octavo::cpu_native {
 
-DepthwiseKernels depthwise_s8_portable() { return {depthwise_plain::fill, depthwise_plain::sums, nullptr, nullptr}; }
+DepthwiseKernels depthwise_s8_portable() { return {depthwise_plain::fill, depthwise_plain::sums, nullptr, nullptr, nullptr}; }
 
 }  // namespace octavo::cpu_native
