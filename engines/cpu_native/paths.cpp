@@ -1,18 +1,24 @@
 // SPDX-FileCopyrightText: 2026 The Octavo Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "engines/cpu_native/path.h"
+#include <vector>
 
-#include <array>
+#include "engines/cpu_native/path.h"
 
 namespace octavo::cpu_native {
 
-// One declaration and one line in the list a path.
+// One declaration and one line in the list a path. Its own file defines it.
+extern const Path kDirectS8;
 extern const Path kDepthwiseS8;
+extern const Path kDirectFloat;
+extern const Path kWgradFloat;
 
 std::span<const Path> paths() {
-  static const std::array<Path, 1> kPaths{
+  static const std::vector<Path> kPaths{
+      kDirectS8,
       kDepthwiseS8,
+      kDirectFloat,
+      kWgradFloat,
   };
   return kPaths;
 }
