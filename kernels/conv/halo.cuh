@@ -13,7 +13,7 @@
 
 namespace octavo::dev {
 
-/// Epilogue: epilogue.template store<V>(values, n, p, q, k): values[0..V) belong to output channels k..k+V-1 at (n, p, q).
+/// Epilogue: epilogue.template store<V>(values, n, d, p, q, k, valid): values[0..valid) belong to channels k.. at (n, d, p, q).
 template <const HaloConfig& cfg, class Epilogue>
 struct Halo {
   static constexpr int kN = halo_n_tiles(cfg), kTile = cfg.tile, kR = cfg.r, kS = cfg.s, kQuads = kTile + kR - 1;
@@ -219,7 +219,7 @@ struct Halo {
           Acc v[2 * kN];
 #pragma unroll
           for (int i = 0; i < kN; ++i) v[2 * i] = acc[m][i][2 * h], v[2 * i + 1] = acc[m][i][2 * h + 1];
-          epilogue.template store<2 * kN>(v, int(n), out_p, out_q, k);
+          epilogue.template store<2 * kN>(v, int(n), 0, out_p, out_q, k, 2 * kN);
         }
       }
   }

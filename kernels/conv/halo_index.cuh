@@ -9,7 +9,7 @@
 // max(pad above, pad below) zero rows lie between two strips, so a tile of rows may run across strips and images. A patch is
 // the part of the input that a tile of rows needs: rows + R - 1 rows of 8 + S - 1 positions, 32 bytes of channels each.
 
-#include "ptx/types.cuh"
+#include "mma/types.cuh"
 
 namespace octavo::dev {
 

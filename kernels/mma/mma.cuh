@@ -5,7 +5,7 @@
 // The warp's matrix product, one shape for every type: 16 rows x 8 columns over 32 bytes of the reduction (32 s8, 16 f16, 8
 // tf32). In all of them ldmatrix brings the fragments: register j of A is rows 8*(j&1).., bytes 16*(j>>1)..; of B bytes 16*j...
 
-#include "ptx/types.cuh"
+#include "mma/types.cuh"
 
 namespace octavo::dev {
 

@@ -4,7 +4,7 @@
 
 // Copies from global to shared memory. cp.async from sm_80 on; before that the same calls are plain loads and stores.
 
-#include "ptx/types.cuh"
+#include "mma/types.cuh"
 
 #ifndef OCTAVO_EMULATED_DEVICE  // tests run whole kernels on the host: tests/cuda_host/emulator.h has its own versions of these
 namespace octavo::dev {

@@ -7,6 +7,7 @@
 // before any kernel header. What it does not show: timing, and what the real memory system does beyond these orders.
 
 #define OCTAVO_EMULATED_DEVICE 1
+#define OCTAVO_DEVICE inline
 #define __device__
 #define __host__
 #define __forceinline__ inline
@@ -24,7 +25,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/ptx/types.cuh"
+#include "kernels/mma/types.cuh"
 
 namespace octavo::emulator {
 

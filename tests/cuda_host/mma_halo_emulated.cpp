@@ -27,7 +27,7 @@ struct Sink {
   std::vector<int>* hits;
   int p, q, k;
   template <int V>
-  void store(const int (&v)[V], int n, int pp, int qq, int kk) const {
+  void store(const int (&v)[V], int n, int, int pp, int qq, int kk, int) const {
     for (int i = 0; i < V; ++i) {
       std::size_t at = ((static_cast<std::size_t>(n) * static_cast<std::size_t>(p) + static_cast<std::size_t>(pp)) * static_cast<std::size_t>(q) + static_cast<std::size_t>(qq)) * static_cast<std::size_t>(k) + static_cast<std::size_t>(kk + i);
       y->at(at) = v[i];

@@ -5,7 +5,6 @@
 // Fixed-size types without a system header (NVRTC has none), and the marks for index code that also runs on the host.
 
 #if defined(OCTAVO_EMULATED_DEVICE)
-#define OCTAVO_DEVICE inline
 #define OCTAVO_HD inline constexpr
 #elif defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define OCTAVO_DEVICE __device__ __forceinline__
