@@ -22,9 +22,13 @@ struct IgemmGeometry {
 /// Everything but the addresses (x, w, their ends, partial).
 inline IgemmParams igemm_params(const IgemmConfig& c, const IgemmGeometry& g, std::int64_t splits) {
   IgemmParams p{};
-  p.x_n = g.x_n, p.x_d = g.x_s[0], p.x_h = g.x_s[1], p.x_w = g.x_s[2], p.x_pair = g.x_pair, p.x_group = g.x_group;
-  p.w_k = g.w_k, p.w_t = g.w_s[0], p.w_r = g.w_s[1], p.w_s = g.w_s[2], p.w_pair = g.w_pair;
   auto to_int = [](std::int64_t v) { return static_cast<int>(v); };
+  auto unit = [&](std::int64_t v) { return static_cast<int>(v / c.align); };
+  p.x_n = g.x_n / c.align, p.x_group = g.x_group, p.w_group = g.k / g.groups * g.w_k;
+  p.x_d = unit(g.x_s[0]), p.x_h = unit(g.x_s[1]), p.x_w = unit(g.x_s[2]);
+  p.x_td = unit(g.x_s[0] * g.dilation[0]), p.x_th = unit(g.x_s[1] * g.dilation[1]), p.x_tw = unit(g.x_s[2] * g.dilation[2]);
+  p.x_pair = unit(g.x_pair), p.w_pair = unit(g.w_pair);
+  p.w_k = unit(g.w_k), p.w_t = unit(g.w_s[0]), p.w_r = unit(g.w_s[1]), p.w_s = unit(g.w_s[2]);
   p.d = to_int(g.in[0]), p.h = to_int(g.in[1]), p.wd = to_int(c.run ? g.in[2] * g.x_s[2] : g.in[2]);
   p.od = to_int(g.out[0]), p.p = to_int(g.out[1]), p.q = to_int(g.out[2]);
   p.stride_d = to_int(g.stride[0]), p.stride_h = to_int(g.stride[1]), p.stride_w = to_int(g.stride[2]);

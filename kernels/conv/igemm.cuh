@@ -52,6 +52,7 @@ struct Igemm {
   static constexpr int kRowsA = cfg.bm * kCh / kThreads, kRowsB = cfg.bn * kCh / kThreads, kStep = kThreads / kCh;
   static constexpr int kA = cfg.bm * cfg.bk, kStage = igemm_stage_bytes(cfg), kSteps = cfg.bk / 32, kAhead = cfg.stages - 1;
   static constexpr bool kGather = cfg.align == 1;
+  static_assert(!cfg.padded || cfg.run || cfg.t + cfg.r + cfg.s <= 32);
   static_assert(kRowsA >= 1 && kRowsB >= 1 && kRowsA * kStep == cfg.bm && kRowsB * kStep == cfg.bn && kN % 2 == 0 && kAhead >= 1);
   using Acc = typename Accumulator<cfg.a>::type;
 
@@ -60,11 +61,13 @@ struct Igemm {
   u32 base;
   int tid, row_tile, col_tile, group, split;
   IgemmTap tap;
-  const char* a_row[kRowsA];  ///< address of the window's first element (may lie outside the tensor)
-  int a_h[kRowsA], a_w[kRowsA], a_d[cfg.t > 1 ? kRowsA : 1];
-  u32 a_valid = 0, a_ok = 0;
-  const char* b_row[kRowsB];
-  u32 b_valid = 0;
+  const char* x_base;             ///< the first image of this tile, this group's channels
+  const char* w_base;
+  int a_row[kRowsA];              ///< the window's first element from x_base
+  int a_w[cfg.run ? kRowsA : 1];  ///< run: byte of the image row where the window begins
+  u32 a_taps[cfg.padded ? kRowsA : 1];  ///< bit r, R + s, R + S + t: that filter row, column, plane is inside the input
+  u32 a_valid = 0, a_ok = 0, b_valid = 0;
+  int b_row[kRowsB];
   u32 held[kGather ? kRowsA + kRowsB : 1][4];
 
   __device__ __forceinline__ Igemm(const IgemmParams& params, const Epilogue& e, char* shared) : p(params), epilogue(e) {
@@ -77,21 +80,33 @@ struct Igemm {
     row_tile = block - split * p.row_tiles;
     const int chunk = tid % kCh, first = tid / kCh;
     tap = igemm_tap(cfg, split * p.per_split * kCh + chunk);
+    const u32 first_image = quotient(quotient(quotient(row_tile * cfg.bm, p.div_q), p.div_p), p.div_d);
+    x_base = p.x + i64(first_image) * p.x_n * cfg.align + group * p.x_group;
+    w_base = p.w + group * p.w_group;
 #pragma unroll
     for (int i = 0; i < kRowsA; ++i) {
       int row = row_tile * cfg.bm + first + i * kStep;
       u32 a = quotient(row, p.div_q), b = quotient(a, p.div_p), n = quotient(b, p.div_d);
-      a_w[i] = int(row - a * p.div_q.divisor) * p.stride_w - p.pad_w;
-      a_h[i] = int(a - b * p.div_p.divisor) * p.stride_h - p.pad_h;
-      int d = int(b - n * p.div_d.divisor) * p.stride_d - p.pad_d;
-      if constexpr (cfg.t > 1) a_d[i] = d;
-      a_row[i] = p.x + n * p.x_n + d * p.x_d + a_h[i] * p.x_h + a_w[i] * p.x_w + group * p.x_group;
+      const int w = int(row - a * p.div_q.divisor) * p.stride_w - p.pad_w, h = int(a - b * p.div_p.divisor) * p.stride_h - p.pad_h,
+                d = int(b - n * p.div_d.divisor) * p.stride_d - p.pad_d;
+      a_row[i] = int(i64(n - first_image) * p.x_n) + d * p.x_d + h * p.x_h + w * p.x_w;
+      if constexpr (cfg.run) a_w[i] = w * p.x_w;
+      if constexpr (cfg.padded) {
+        u32 taps = 0;
+#pragma unroll
+        for (int r = 0; r < cfg.r; ++r) taps |= u32(u32(h + r * p.dil_h) < u32(p.h)) << r;
+#pragma unroll
+        for (int s = 0; s < cfg.s; ++s) taps |= u32(cfg.run || u32(w + s * p.dil_w) < u32(p.wd)) << (cfg.r + s);
+#pragma unroll
+        for (int t = 0; t < cfg.t; ++t) taps |= u32(cfg.t == 1 || u32(d + t * p.dil_d) < u32(p.d)) << (cfg.r + cfg.s + t);
+        a_taps[i] = taps;
+      }
       a_valid |= u32(row < p.rows) << i;
     }
 #pragma unroll
     for (int i = 0; i < kRowsB; ++i) {
       int k = col_tile * cfg.bn + igemm_channel(kN, first + i * kStep);
-      b_row[i] = p.w + (i64(group) * p.group_k + k) * p.w_k;
+      b_row[i] = k * p.w_k;
       b_valid |= u32(k < p.group_k) << i;
     }
     update_ok();
@@ -99,39 +114,37 @@ struct Igemm {
 
   /// Which of this thread's rows have the current tap inside the input.
   __device__ __forceinline__ void update_ok() {
-    if constexpr (!cfg.padded) {
-      a_ok = a_valid;
-    } else {
+    a_ok = a_valid;
+    if constexpr (cfg.padded) {
       a_ok = 0;
 #pragma unroll
       for (int i = 0; i < kRowsA; ++i) {
-        bool ok = u32(a_h[i] + tap.r * p.dil_h) < u32(p.h);
-        if constexpr (!cfg.run) ok = ok && u32(a_w[i] + tap.s * p.dil_w) < u32(p.wd);
-        if constexpr (cfg.t > 1) ok = ok && u32(a_d[i] + tap.t * p.dil_d) < u32(p.d);
-        a_ok |= u32(ok) << i;
+        u32 ok = (a_taps[i] >> tap.r) & (a_taps[i] >> (cfg.r + tap.s));
+        if constexpr (cfg.t > 1) ok &= a_taps[i] >> (cfg.r + cfg.s + tap.t);
+        a_ok |= (ok & 1) << i;
       }
       a_ok &= a_valid;
     }
   }
-  __device__ __forceinline__ static int tail() { return cfg.tap_bytes; }
 
   /// Starts the copies of the current chunk into stage address `to` and moves on.
   __device__ __forceinline__ void load(u32 to) {
     const int chunk = tid % kCh, first = tid / kCh;
     const bool inside = tap.t < cfg.t;
-    const i64 ao = tap.t * p.dil_d * p.x_d + tap.r * p.dil_h * p.x_h + tap.s * p.dil_w * p.x_w + (tap.c >> 1) * p.x_pair + (tap.c & 1) * 16;
-    const i64 bo = tap.t * p.w_t + tap.r * p.w_r + tap.s * p.w_s + (tap.c >> 1) * p.w_pair + (tap.c & 1) * 16;
+    int ao = tap.r * p.x_th + tap.s * p.x_tw + (tap.c >> 1) * p.x_pair + (tap.c & 1) * (16 / cfg.align);
+    int bo = tap.r * p.w_r + tap.s * p.w_s + (tap.c >> 1) * p.w_pair + (tap.c & 1) * (16 / cfg.align);
+    if constexpr (cfg.t > 1) ao += tap.t * p.x_td, bo += tap.t * p.w_t;
     int bytes = 16;
     if constexpr (cfg.tap_bytes % 16 != 0) bytes = tap.c + 1 == igemm_per_tap(cfg) ? cfg.tap_bytes % 16 : 16;
     if (!inside) bytes = 0;
 #pragma unroll
     for (int i = 0; i < kRowsA; ++i) {
-      const char* from = a_row[i] + ao;
+      const char* from = x_base + i64(a_row[i] + ao) * cfg.align;
       const int n = (a_ok >> i) & 1 ? bytes : 0;
       if constexpr (kGather) {
         int lo = 0, hi = n;
         if constexpr (cfg.run) {
-          int at = a_w[i] * int(p.x_w) + tap.c * 16;  // byte of the row where the chunk begins
+          int at = a_w[i] + tap.c * 16;  // byte of the row where the chunk begins
           lo = at < 0 ? -at : 0;
           hi = hi < p.wd - at ? hi : p.wd - at;
         }
@@ -144,9 +157,9 @@ struct Igemm {
     for (int i = 0; i < kRowsB; ++i) {
       const int n = (b_valid >> i) & 1 ? bytes : 0;
       if constexpr (kGather)
-        load_bytes(held[kRowsA + i], b_row[i] + bo, 0, n, p.w, p.w_end);
+        load_bytes(held[kRowsA + i], w_base + (b_row[i] + bo), 0, n, p.w, p.w_end);
       else
-        copy(to + kA + igemm_offset(cfg.bk, first + i * kStep, chunk), n ? b_row[i] + bo : p.w, n);
+        copy(to + kA + igemm_offset(cfg.bk, first + i * kStep, chunk), n ? w_base + i64(b_row[i] + bo) * cfg.align : p.w, n);
     }
     if (igemm_advance(cfg, tap, kCh)) update_ok();
   }

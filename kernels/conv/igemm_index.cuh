@@ -67,16 +67,19 @@ OCTAVO_HD bool igemm_advance(const IgemmConfig& g, IgemmTap& at, int chunks) {
   return moved;
 }
 
-/// Strides in bytes.
+/// Strides and offsets in units of IgemmConfig::align bytes unless said otherwise; those inside a tile fit 32 bits.
 struct IgemmParams {
   const char* x;
   const char* w;
   void* partial;              ///< split: [split][row][column] of 32-bit sums, columns padded to whole tiles
-  i64 x_n, x_d, x_h, x_w, x_pair;  ///< x_pair: to the next 32 bytes of channels (NHWC 32)
-  i64 w_k, w_t, w_r, w_s, w_pair;
-  i64 x_group;                ///< bytes to the next group's channels
   const char* x_end;          ///< align 1: one past the last byte that may be read
   const char* w_end;
+  i64 x_n;
+  i64 x_group, w_group;       ///< bytes to the next group
+  int x_d, x_h, x_w;          ///< to the next voxel along an axis
+  int x_td, x_th, x_tw;       ///< to the next tap along an axis
+  int x_pair, w_pair;         ///< to the next 32 bytes of channels
+  int w_k, w_t, w_r, w_s;
   int d, h, wd;               ///< input; for runs wd is the bytes of a row
   int od, p, q;               ///< output
   int stride_d, stride_h, stride_w, pad_d, pad_h, pad_w, dil_d, dil_h, dil_w;
