@@ -261,12 +261,13 @@ struct Halo {
       int next = i + 1 < span.tiles ? halo_tile_units(span, i + 1, group) : units;
       u32 next_row = lane_row(next);
       int first = row * halo_unit_rows(cfg);
-      if (units == kTile) run_tile<kTile>(a, b, first, next_row);
-      if constexpr (kTile > 1)
+      if constexpr ((cfg.heights >> kTile) & 1)
+        if (units == kTile) run_tile<kTile>(a, b, first, next_row);
+      if constexpr (kTile > 1 && ((cfg.heights >> (kTile - 1)) & 1))
         if (units == kTile - 1) run_tile<kTile - 1>(a, b, first, next_row);
-      if constexpr (kTile > 2)
+      if constexpr (kTile > 2 && ((cfg.heights >> (kTile - 2)) & 1))
         if (units == kTile - 2) run_tile<kTile - 2>(a, b, first, next_row);
-      if constexpr (kTile > 3)
+      if constexpr (kTile > 3 && ((cfg.heights >> (kTile - 3)) & 1))
         if (units == kTile - 3) run_tile<kTile - 3>(a, b, first, next_row);
       row += units;
       units = next;

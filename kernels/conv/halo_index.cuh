@@ -23,6 +23,7 @@ struct HaloConfig {
   int tile = 4;    ///< most m16 tiles of a warp: 2 * tile rows of 8 columns
   int stages = 4;
   bool resident = true;  ///< the whole filter stays in shared memory
+  unsigned heights = ~0u;  ///< bit t: tiles of height t occur (halo_heights); others are not compiled
 };
 
 OCTAVO_HD int halo_n_tiles(const HaloConfig& c) { return c.channels_out / (8 * c.warps_n); }
@@ -73,6 +74,17 @@ OCTAVO_HD HaloSpan halo_span(int units, int ranges, int range, int groups, int g
 OCTAVO_HD int halo_tile_units(const HaloSpan& s, int i, int group) {
   int base = s.units / s.tiles, extra = s.units - base * s.tiles;
   return base + ((group & 1) ? i >= s.tiles - extra : i < extra);
+}
+
+/// Which tile heights a launch has: HaloConfig::heights.
+OCTAVO_HD unsigned halo_heights(const HaloConfig& c, int units, int ranges) {
+  unsigned heights = 0;
+  for (int range = 0; range < ranges; ++range)
+    for (int group = 0; group < c.groups; ++group) {
+      HaloSpan s = halo_span(units, ranges, range, c.groups, group, c.tile);
+      if (s.tiles > 0) heights |= 1u << halo_tile_units(s, 0, group) | 1u << halo_tile_units(s, s.tiles - 1, group);
+    }
+  return heights;
 }
 
 /// Strides in bytes; x and w must be readable in 16-byte pieces.
