@@ -51,13 +51,17 @@ void EpilogueEvaluator::evaluate_nodes(const std::int64_t* index, Scalar* values
   }
 }
 
-void EpilogueEvaluator::operator()(const std::int64_t* index, const Scalar& accumulator, const Args& args,
-                                   Scalar* values) const {
-  values[0] = accumulator;
+void EpilogueEvaluator::load_operands(const std::int64_t* index, const Args& args, Scalar* values) const {
   for (std::size_t i = 0; i < operands_.size(); ++i) {
     const Operand& o = operands_[i];
     values[1 + i] = o.constant ? o.value : load(o.place.type, args.operands[i], o.place.at(index));
   }
+}
+
+void EpilogueEvaluator::operator()(const std::int64_t* index, const Scalar& accumulator, const Args& args,
+                                   Scalar* values) const {
+  values[0] = accumulator;
+  load_operands(index, args, values);
   evaluate_nodes(index, values);
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     const Output& o = outputs_[i];

@@ -25,7 +25,8 @@ class EpilogueEvaluator {
   /// Does element `index` (a coordinate of the result) whose exact convolution result is `accumulator`.
   void operator()(const std::int64_t* index, const Scalar& accumulator, const Args& args, Scalar* values) const;
 
-  /// Only the values, not the stores: value `id` of the DAG, given the operands in values[1..].
+  /// The three steps by themselves: operands to values[1..], then the nodes, then the stores.
+  void load_operands(const std::int64_t* index, const Args& args, Scalar* values) const;
   void evaluate_nodes(const std::int64_t* index, Scalar* values) const;
 
  private:

@@ -20,6 +20,13 @@ class GuardedBuffer {
   std::byte* data() { return payload_; }
   const std::byte* data() const { return payload_; }
   std::size_t size() const { return size_; }
+  /// Guards and payload, for copies to another memory and back.
+  std::byte* block() { return static_cast<std::byte*>(memory_.get()); }
+  const std::byte* block() const { return static_cast<const std::byte*>(memory_.get()); }
+  std::size_t block_size() const { return block_size_; }
+  std::size_t payload_offset() const { return static_cast<std::size_t>(payload_ - block()); }
+  GuardedBuffer clone() const;
+
   void refill(unsigned char byte);
   /// False when a byte of either guard has changed.
   bool intact() const;
@@ -32,7 +39,7 @@ class GuardedBuffer {
   };
   std::unique_ptr<void, Free> memory_;
   std::byte* payload_ = nullptr;
-  std::size_t size_ = 0;
+  std::size_t size_ = 0, block_size_ = 0;
 };
 
 }  // namespace octavo::verify

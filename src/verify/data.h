@@ -33,11 +33,20 @@ struct Data {
   Args args() const;
 };
 
+/// Calls visit(index) for every coordinate, last dim fastest.
+template <class Visit>
+void for_each_index(const TensorDesc& desc, Visit&& visit) {
+  if (desc.elements() == 0) return;
+  std::int64_t index[kMaxRank] = {};
+  for (int d = desc.rank - 1; d >= 0;) {
+    visit(static_cast<const std::int64_t*>(index));
+    for (d = desc.rank - 1; d >= 0 && ++index[d] == desc.dim[static_cast<std::size_t>(d)]; --d) index[d] = 0;
+  }
+}
+
 using Value = std::function<double(const std::int64_t* index)>;
 /// Sets every element of a tensor to value(coordinate), rounded to its type.
 void set_elements(const TensorDesc& desc, void* data, const Value& value);
 double get_element(const TensorDesc& desc, const void* data, const std::int64_t* index);
-/// Calls visit(index) for every coordinate, last dim fastest.
-void for_each_index(const TensorDesc& desc, const std::function<void(const std::int64_t* index)>& visit);
 
 }  // namespace octavo::verify

@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: 2026 The Octavo Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/float.h"
+#include "engines/cpu_native/direct_float.h"
+
+namespace octavo::cpu_native {
+namespace {
+
+void zero(float* dst, std::int64_t count) { std::memset(dst, 0, static_cast<std::size_t>(count) * sizeof(float)); }
+
+template <class T, class Convert>
+void pack_tap(float* dst, std::int64_t dst_row, const void* tap, std::int64_t o_stride, const std::int64_t* i_offset,
+              std::int64_t depth, std::int64_t count, std::int64_t width, Convert convert) {
+  for (std::int64_t i = 0; i < depth; ++i, dst += dst_row) {
+    const T* src = static_cast<const T*>(tap) + i_offset[i];
+    for (std::int64_t l = 0; l < count; ++l) dst[l] = convert(src[l * o_stride]);
+    for (std::int64_t l = count; l < width; ++l) dst[l] = 0;
+  }
+}
+
+/// `columns` pixels of one image row, `step` strides apart, from `src` (in bytes) on.
+void pack_row(const F32Kernels& kernels, const FloatGeometry& g, const char* src, std::int64_t pixel_stride,
+              const StripBox& box, std::int64_t columns, float* dst) {
+  const TensorDesc& in = g.in;
+  const std::int64_t bytes = element_bytes(in.type);
+  const std::int64_t cd = box.channels;
+  const auto at = [&](std::int64_t c) { return src + g.channel_offset(c) * bytes; };
+  if (in.vector > 1) {
+    for (std::int64_t c = 0; c < cd;) {
+      const std::int64_t run = std::min(cd - c, in.vector - (box.channel + c) % in.vector);
+      const char* s = at(box.channel + c);
+      for (std::int64_t j = 0; j < columns; ++j) {
+        kernels.widen(dst + j * box.pitch + c, s + j * pixel_stride * bytes, run, in.type);
+      }
+      c += run;
+    }
+    return;
+  }
+  const char* s = at(box.channel);
+  if (in.stride[1] == 1 || cd == 1) {
+    if (box.pitch == cd && pixel_stride == cd) {
+      kernels.widen(dst, s, columns * cd, in.type);
+      return;
+    }
+    for (std::int64_t j = 0; j < columns; ++j) kernels.widen(dst + j * box.pitch, s + j * pixel_stride * bytes, cd, in.type);
+    return;
+  }
+  if (pixel_stride == 1 || columns == 1) {
+    kernels.widen_transposed(dst, box.pitch, s, in.stride[1], cd, columns, in.type);
+    return;
+  }
+  for (std::int64_t j = 0; j < columns; ++j) {
+    for (std::int64_t c = 0; c < cd; ++c) {
+      kernels.widen(dst + j * box.pitch + c, s + (j * pixel_stride + c * in.stride[1]) * bytes, 1, in.type);
+    }
+  }
+}
+
+}  // namespace
+
+void pack_filter_tap(float* dst, std::int64_t dst_row, const void* tap, DataType_t type, std::int64_t o_stride,
+                     const std::int64_t* i_offset, std::int64_t depth, std::int64_t count, std::int64_t width) {
+  switch (type) {
+    case DataType_t::FLOAT:
+      return pack_tap<float>(dst, dst_row, tap, o_stride, i_offset, depth, count, width, [](float v) { return v; });
+    case DataType_t::BFLOAT16:
+      return pack_tap<std::uint16_t>(dst, dst_row, tap, o_stride, i_offset, depth, count, width, bf16_to_float);
+    default:
+      return pack_tap<std::uint16_t>(dst, dst_row, tap, o_stride, i_offset, depth, count, width, f16_to_float);
+  }
+}
+
+void pack_strip(const F32Kernels& kernels, const FloatGeometry& g, const void* in, const StripBox& box, float* dst) {
+  const std::int64_t bytes = element_bytes(g.in.type);
+  std::array<std::int64_t, 3> extent;
+  for (int a = 0; a < 3; ++a) extent[a] = g.axis[a].extent(box.count[a]);
+  const FloatAxis& w = g.axis[2];
+  // Strip columns [left, right) lie inside the image.
+  const std::int64_t first = w.input(box.output[2], 0), step = w.compact ? w.in_step : 1;
+  const std::int64_t left = first >= 0 ? 0 : std::min(ceil_div(-first, step), extent[2]);
+  const std::int64_t right = first >= w.in ? left : std::clamp((w.in - 1 - first) / step + 1, left, extent[2]);
+  for (std::int64_t jd = 0; jd < extent[0]; ++jd) {
+    if (!strip_row_needed(g.axis[0], jd, box.count[0])) continue;
+    const std::int64_t d = g.axis[0].input(box.output[0], jd);
+    for (std::int64_t jh = 0; jh < extent[1]; ++jh) {
+      if (!strip_row_needed(g.axis[1], jh, box.count[1])) continue;
+      const std::int64_t h = g.axis[1].input(box.output[1], jh);
+      float* row = dst + jd * box.plane + jh * box.row;
+      if (d < 0 || d >= g.axis[0].in || h < 0 || h >= g.axis[1].in || left >= right) {
+        zero(row, extent[2] * box.pitch);
+        continue;
+      }
+      zero(row, left * box.pitch);
+      zero(row + right * box.pitch, (extent[2] - right) * box.pitch);
+      const std::int64_t offset =
+          box.image * g.in.stride[0] + d * g.in_stride[0] + h * g.in_stride[1] + (first + left * step) * g.in_stride[2];
+      pack_row(kernels, g, static_cast<const char*>(in) + offset * bytes, step * g.in_stride[2], box, right - left,
+               row + left * box.pitch);
+    }
+  }
+}
+
+}  // namespace octavo::cpu_native

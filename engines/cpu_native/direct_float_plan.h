@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: 2026 The Octavo Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// How the direct float path cuts a problem: into blocks of input that fit the second-level cache, and blocks of filter.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engines/cpu_native/direct_float.h"
+#include "engines/cpu_native/epilogue.h"
+
+namespace octavo::cpu_native {
+
+struct FloatBlocking {
+  int vectors = 1;
+  std::vector<ChannelBlock> blocks;
+  std::int64_t columns = 0;  ///< padded channels of all blocks
+  bool direct = false;       ///< the input is read where it is
+  std::int64_t chunk = 0;    ///< input channels summed at a time; the rest is added in later rounds, in order
+  std::int64_t images = 1;   ///< of a task; more than one only when the points are whole images
+  std::array<std::int64_t, 3> points{1, 1, 1};  ///< of a task, an axis, in units of one phase
+  std::array<std::int64_t, 3> cuts{1, 1, 1};
+  std::int64_t image_cuts = 1, channel_cuts = 1, blocks_per_cut = 1;
+  std::int64_t pitch = 0, row = 0, plane = 0;  ///< of the strip, in floats
+  bool merged = false;                         ///< the taps of a filter row are one run in the strip
+  std::int64_t strip_floats = 0, acc_floats = 0;
+  std::int64_t tasks = 0;
+  double cost_us = 0;
+
+  std::int64_t rounds(std::int64_t ic) const { return ic == 0 ? 1 : ceil_div(ic, chunk); }
+};
+
+FloatBlocking choose_blocking(const FloatGeometry& g, const F32Kernels& kernels, const DeviceTraits& device, int vectors);
+
+class DirectFloatPlan final : public Plan {
+ public:
+  DirectFloatPlan(const Problem& problem, const DeviceTraits& device, int vectors);
+  error_t prepare(const BuildOptions& options);
+
+  std::size_t workspace_bytes() const override;
+  error_t execute(const Args& args) const override;
+  std::string describe() const override;
+
+ private:
+  struct Call;
+  struct Combo {
+    std::vector<std::int64_t> taps;  ///< byte offsets from a row's first pixel
+    std::int64_t depth_per_channel = 1;
+    std::int64_t filter = 0;  ///< floats before this combo's packed filter
+    std::int64_t filter_taps = 0;
+  };
+  void pack_filter(const void* w, float* packed) const;
+  void pack_filter_item(const void* w, float* packed, std::int64_t item) const;
+  void run_task(const Call& call, std::int64_t task, int slot) const;
+
+  Problem problem_;
+  DeviceTraits device_;
+  const F32Kernels& kernels_;
+  FloatGeometry g_;
+  FloatBlocking b_;
+  TileEpilogue epilogue_;
+  std::vector<Combo> combos_;
+  std::int64_t filter_floats_ = 0;
+  std::unique_ptr<float[]> constant_storage_;
+  const float* constant_filter_ = nullptr;
+  bool store_direct_ = false;  ///< tiles go from registers to the output
+  int slots_ = 1;
+};
+
+}  // namespace octavo::cpu_native

@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 The Octavo Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Float microkernels of the CPU engine and the packing that feeds them. bf16 and f16 are widened to f32 while packing: the
+// products are then exact and denormals survive, and on Intel processors without AMX it is also twice as fast as
+// vdpbf16ps (docs/design/0060-cpu-float.md). Strides and offsets are in bytes.
+
+#include <cstdint>
+
+#include "octavo/device.h"
+#include "octavo/enums.h"
+
+namespace octavo::cpu_native {
+
+/// c[i][:] (+)= sum over taps t and steps d of a[taps[t] + i * a_row + 4 * d] * b[t][d][:]
+struct TapsArgs {
+  const void* a = nullptr;
+  std::int64_t a_row = 0;
+  const std::int64_t* taps = nullptr;
+  std::int64_t n_taps = 0;
+  std::int64_t depth = 0;
+  const float* b = nullptr;  ///< n_taps * depth rows of the kernel's width, contiguous, 64-byte aligned
+  float* c = nullptr;
+  std::int64_t c_row = 0;
+  bool accumulate = false;
+  int tail = 0;  ///< columns to store in the last vector; 0 = all
+};
+
+/// c[i][:] (+)= sum over images n, segments s and steps d of
+/// a[n * a_image + s * a_segment + d * a_step + 4 * i] * b[n * b_image + s * b_segment + d * b_step + :]
+struct OuterArgs {
+  const void* a = nullptr;
+  std::int64_t a_image = 0, a_segment = 0, a_step = 0;
+  const void* b = nullptr;
+  std::int64_t b_image = 0, b_segment = 0, b_step = 0;
+  std::int64_t images = 1, segments = 0, depth = 0;
+  float* c = nullptr;
+  std::int64_t c_row = 0;
+  bool accumulate = false;
+  int tail = 0;
+};
+
+/// One vector of channels, every lane its own group: c[i][:] = sum over t, d of a[taps[t] + i * a_row + d][:] * b[t][d][:]
+using LanesArgs = TapsArgs;
+
+/// wgrad of the same: c[t][d][:] (+)= sum over rows i of a[taps[t] + i * a_row + d][:] * b[i * b_row][:]
+struct LanesWgradArgs {
+  const void* a = nullptr;
+  std::int64_t a_row = 0;
+  const std::int64_t* taps = nullptr;
+  std::int64_t n_taps = 0, depth = 0;
+  const void* b = nullptr;
+  std::int64_t b_row = 0;
+  std::int64_t rows = 0;
+  float* c = nullptr;
+};
+
+struct F32Kernels {
+  static constexpr int kMaxVectors = 4;
+  int lanes = 0;                    ///< floats in a vector
+  int max_vectors = 0;              ///< tiles are up to this many vectors wide
+  int max_rows[kMaxVectors + 1]{};  ///< by vectors
+  int max_lane_rows = 0;
+  void (*taps)(int rows, int vectors, const TapsArgs& args) = nullptr;
+  void (*outer)(int rows, int vectors, const OuterArgs& args) = nullptr;
+  void (*lane_rows)(int rows, const LanesArgs& args) = nullptr;
+  void (*lane_wgrad)(const LanesWgradArgs& args) = nullptr;
+  /// dst[i] = float(src[i]); src is FLOAT, BFLOAT16 or HALF
+  void (*widen)(float* dst, const void* src, std::int64_t count, DataType_t type) = nullptr;
+  /// dst[j * dst_row + i] = float(src[i * src_row + j]), i < rows, j < columns; rows in elements
+  void (*widen_transposed)(float* dst, std::int64_t dst_row, const void* src, std::int64_t src_row, std::int64_t rows,
+                           std::int64_t columns, DataType_t type) = nullptr;
+  /// dst[j][l] = src[index[j * lanes + l]], j < depth (offsets in elements of the already widened source)
+  void (*expand)(float* dst, const float* src, const std::int32_t* index, std::int64_t depth) = nullptr;
+};
+
+/// The kernels of the best level not above `isa`.
+const F32Kernels& f32_kernels(CpuIsa isa);
+
+namespace detail {
+extern const F32Kernels kF32Portable;
+#if defined(__x86_64__)
+extern const F32Kernels kF32Avx2;
+extern const F32Kernels kF32Avx512;
+#endif
+}  // namespace detail
+
+}  // namespace octavo::cpu_native

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The Octavo Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <immintrin.h>
+
+#include "engines/cpu_native/gemm_f32.h"
+
+namespace octavo::cpu_native {
+namespace {
+
+inline float scalar_bf16(std::uint16_t v) { return __builtin_bit_cast(float, static_cast<std::uint32_t>(v) << 16); }
+inline float scalar_f16(std::uint16_t v) { return _mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128(v))); }
+
+alignas(32) constexpr std::int32_t kTailMask[16] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
+
+struct Ymm {
+  using Reg = __m256;
+  static constexpr int kLanes = 8, kRows1 = 12, kRows2 = 6, kRows3 = 4, kRows4 = 0, kLaneRows = 12;
+  static constexpr bool kHasTranspose = false;
+  static __m256i mask(int n) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kTailMask + 8 - n)); }
+  static Reg zero() { return _mm256_setzero_ps(); }
+  static Reg load(const float* p) { return _mm256_loadu_ps(p); }
+  static Reg load_aligned(const float* p) { return _mm256_load_ps(p); }
+  static Reg load_tail(const float* p, int n) { return _mm256_maskload_ps(p, mask(n)); }
+  static Reg broadcast(const float* p) { return _mm256_broadcast_ss(p); }
+  static Reg fma(Reg a, Reg b, Reg c) { return _mm256_fmadd_ps(a, b, c); }
+  static void store(float* p, Reg v) { _mm256_storeu_ps(p, v); }
+  static void store_tail(float* p, Reg v, int n) { _mm256_maskstore_ps(p, mask(n), v); }
+  static Reg load_bf16(const std::uint16_t* p) {
+    const __m256i v = _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+    return _mm256_castsi256_ps(_mm256_slli_epi32(v, 16));
+  }
+  static Reg load_f16(const std::uint16_t* p) { return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))); }
+  static Reg gather(const float* src, const std::int32_t* index) {
+    return _mm256_i32gather_ps(src, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(index)), 4);
+  }
+  static void transpose(float*, std::int64_t, const char*, std::int64_t, DataType_t) {}
+};
+
+#include "engines/cpu_native/gemm_f32_impl.h"
+
+}  // namespace
+
+namespace detail {
+constexpr F32Kernels kF32Avx2 = make_kernels<Ymm>();
+}  // namespace detail
+
+}  // namespace octavo::cpu_native

@@ -1,0 +1,305 @@
+// SPDX-FileCopyrightText: 2026 The Octavo Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The microkernels over a vector type V. Included once by each gemm_f32_<isa>.cpp, inside an unnamed namespace, so that no
+// code compiled for one instruction set is ever merged with another's. No include guard on purpose.
+
+template <class V, int M, int NV, bool kFirst>
+inline void start_tile(typename V::Reg (&acc)[M][NV], const float* c, std::int64_t c_row, int tail) {
+#pragma GCC unroll 16
+  for (int i = 0; i < M; ++i) {
+#pragma GCC unroll 4
+    for (int j = 0; j < NV; ++j) {
+      if constexpr (kFirst) {
+        acc[i][j] = V::zero();
+      } else {
+        const float* p = reinterpret_cast<const float*>(reinterpret_cast<const char*>(c) + i * c_row) + j * V::kLanes;
+        acc[i][j] = (j == NV - 1 && tail != 0) ? V::load_tail(p, tail) : V::load(p);
+      }
+    }
+  }
+}
+
+template <class V, int M, int NV>
+inline void store_tile(const typename V::Reg (&acc)[M][NV], float* c, std::int64_t c_row, int tail) {
+#pragma GCC unroll 16
+  for (int i = 0; i < M; ++i) {
+    float* p = reinterpret_cast<float*>(reinterpret_cast<char*>(c) + i * c_row);
+#pragma GCC unroll 4
+    for (int j = 0; j < NV; ++j) {
+      if (j == NV - 1 && tail != 0) {
+        V::store_tail(p + j * V::kLanes, acc[i][j], tail);
+      } else {
+        V::store(p + j * V::kLanes, acc[i][j]);
+      }
+    }
+  }
+}
+
+// Row i of the tile is at a base pointer plus 0, 1 or 2 strides: five bases and one stride fit the integer registers.
+#define OCTAVO_ROW(i, address)                                                                   \
+  if constexpr (M > (i)) {                                                                       \
+    const typename V::Reg x = V::broadcast(reinterpret_cast<const float*>(address));             \
+    _Pragma("GCC unroll 4") for (int j = 0; j < NV; ++j) acc[i][j] = V::fma(x, y[j], acc[i][j]); \
+  }
+#define OCTAVO_ROWS(r)         \
+  OCTAVO_ROW(0, p0)            \
+  OCTAVO_ROW(1, p0 + (r))      \
+  OCTAVO_ROW(2, p0 + 2 * (r))  \
+  OCTAVO_ROW(3, p3)            \
+  OCTAVO_ROW(4, p3 + (r))      \
+  OCTAVO_ROW(5, p3 + 2 * (r))  \
+  OCTAVO_ROW(6, p6)            \
+  OCTAVO_ROW(7, p6 + (r))      \
+  OCTAVO_ROW(8, p6 + 2 * (r))  \
+  OCTAVO_ROW(9, p9)            \
+  OCTAVO_ROW(10, p9 + (r))     \
+  OCTAVO_ROW(11, p9 + 2 * (r)) \
+  OCTAVO_ROW(12, p12)          \
+  OCTAVO_ROW(13, p12 + (r))
+
+template <class V, int M, int NV, bool kFirst>
+void taps_tile(const TapsArgs& g) {
+  typename V::Reg acc[M][NV];
+  start_tile<V, M, NV, kFirst>(acc, g.c, g.c_row, g.tail);
+  const float* b = g.b;
+  const std::int64_t row = g.a_row;
+  for (std::int64_t t = 0; t < g.n_taps; ++t) {
+    const char* p0 = static_cast<const char*>(g.a) + g.taps[t];
+    const char *p3 = p0 + 3 * row, *p6 = p0 + 6 * row, *p9 = p0 + 9 * row, *p12 = p0 + 12 * row;
+    for (std::int64_t d = g.depth; d > 0; --d) {
+      typename V::Reg y[NV];
+#pragma GCC unroll 4
+      for (int j = 0; j < NV; ++j) y[j] = V::load_aligned(b + j * V::kLanes);
+      OCTAVO_ROWS(row)
+      p0 += 4, p3 += 4, p6 += 4, p9 += 4, p12 += 4;
+      b += NV * V::kLanes;
+    }
+  }
+  store_tile<V, M, NV>(acc, g.c, g.c_row, g.tail);
+}
+
+template <class V, int M, int NV, bool kFirst>
+void outer_tile(const OuterArgs& g) {
+  typename V::Reg acc[M][NV];
+  start_tile<V, M, NV, kFirst>(acc, g.c, g.c_row, g.tail);
+  for (std::int64_t n = 0; n < g.images; ++n) {
+    const char* a = static_cast<const char*>(g.a) + n * g.a_image;
+    const char* b = static_cast<const char*>(g.b) + n * g.b_image;
+    for (std::int64_t s = 0; s < g.segments; ++s) {
+      const char* p0 = a;
+      const char* q = b;
+      for (std::int64_t d = g.depth; d > 0; --d) {
+        const char *p3 = p0 + 12, *p6 = p0 + 24, *p9 = p0 + 36, *p12 = p0 + 48;
+        typename V::Reg y[NV];
+#pragma GCC unroll 4
+        for (int j = 0; j < NV; ++j) y[j] = V::load(reinterpret_cast<const float*>(q) + j * V::kLanes);
+        OCTAVO_ROWS(4)
+        p0 += g.a_step;
+        q += g.b_step;
+      }
+      a += g.a_segment;
+      b += g.b_segment;
+    }
+  }
+  store_tile<V, M, NV>(acc, g.c, g.c_row, g.tail);
+}
+#undef OCTAVO_ROW
+#undef OCTAVO_ROWS
+
+template <class V, int M>
+void lane_tile(const TapsArgs& g) {
+  typename V::Reg acc[M];
+#pragma GCC unroll 16
+  for (int i = 0; i < M; ++i) acc[i] = V::zero();
+  const float* b = g.b;
+  for (std::int64_t t = 0; t < g.n_taps; ++t) {
+    const char* p = static_cast<const char*>(g.a) + g.taps[t];
+    for (std::int64_t d = g.depth; d > 0; --d) {
+      const typename V::Reg y = V::load_aligned(b);
+#pragma GCC unroll 16
+      for (int i = 0; i < M; ++i) acc[i] = V::fma(V::load(reinterpret_cast<const float*>(p + i * g.a_row)), y, acc[i]);
+      p += sizeof(float) * V::kLanes;
+      b += V::kLanes;
+    }
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < M; ++i) {
+    float* c = reinterpret_cast<float*>(reinterpret_cast<char*>(g.c) + i * g.c_row);
+    if (g.tail != 0) {
+      V::store_tail(c, acc[i], g.tail);
+    } else {
+      V::store(c, acc[i]);
+    }
+  }
+}
+
+template <class V, int T>
+inline void lane_wgrad_taps(const LanesWgradArgs& g, std::int64_t first) {
+  typename V::Reg acc[T];
+  const char* p[T];
+  float* c = g.c + first * V::kLanes;
+#pragma GCC unroll 12
+  for (int t = 0; t < T; ++t) {
+    acc[t] = V::load(c + t * V::kLanes);
+    const std::int64_t step = first + t;
+    p[t] = static_cast<const char*>(g.a) + g.taps[step / g.depth] +
+           (step % g.depth) * static_cast<std::int64_t>(sizeof(float)) * V::kLanes;
+  }
+  const char* b = static_cast<const char*>(g.b);
+  std::int64_t at = 0;
+  for (std::int64_t i = 0; i < g.rows; ++i) {
+    const typename V::Reg y = V::load(reinterpret_cast<const float*>(b));
+#pragma GCC unroll 12
+    for (int t = 0; t < T; ++t) acc[t] = V::fma(V::load(reinterpret_cast<const float*>(p[t] + at)), y, acc[t]);
+    b += g.b_row;
+    at += g.a_row;
+  }
+#pragma GCC unroll 12
+  for (int t = 0; t < T; ++t) V::store(c + t * V::kLanes, acc[t]);
+}
+
+template <class V>
+void lane_wgrad(const LanesWgradArgs& g) {
+  const std::int64_t steps = g.n_taps * g.depth;
+  std::int64_t done = 0;
+  for (; steps - done >= 9; done += 9) lane_wgrad_taps<V, 9>(g, done);
+  for (; steps - done >= 4; done += 4) lane_wgrad_taps<V, 4>(g, done);
+  for (; done < steps; ++done) lane_wgrad_taps<V, 1>(g, done);
+}
+
+template <class V, int NV, int M>
+struct Dispatch {
+  static void taps(int rows, const TapsArgs& g) {
+    if (rows == M) return g.accumulate ? taps_tile<V, M, NV, false>(g) : taps_tile<V, M, NV, true>(g);
+    if constexpr (M > 1) Dispatch<V, NV, M - 1>::taps(rows, g);
+  }
+  static void outer(int rows, const OuterArgs& g) {
+    if (rows == M) return g.accumulate ? outer_tile<V, M, NV, false>(g) : outer_tile<V, M, NV, true>(g);
+    if constexpr (M > 1) Dispatch<V, NV, M - 1>::outer(rows, g);
+  }
+};
+
+template <class V>
+void taps(int rows, int vectors, const TapsArgs& g) {
+  switch (vectors) {
+    case 1:
+      return Dispatch<V, 1, V::kRows1>::taps(rows, g);
+    case 2:
+      return Dispatch<V, 2, V::kRows2>::taps(rows, g);
+    case 3:
+      if constexpr (V::kRows3 > 0) Dispatch<V, 3, V::kRows3>::taps(rows, g);
+      return;
+    default:
+      if constexpr (V::kRows4 > 0) Dispatch<V, 4, V::kRows4>::taps(rows, g);
+  }
+}
+
+template <class V>
+void outer(int rows, int vectors, const OuterArgs& g) {
+  switch (vectors) {
+    case 1:
+      return Dispatch<V, 1, V::kRows1>::outer(rows, g);
+    case 2:
+      return Dispatch<V, 2, V::kRows2>::outer(rows, g);
+    case 3:
+      if constexpr (V::kRows3 > 0) Dispatch<V, 3, V::kRows3>::outer(rows, g);
+      return;
+    default:
+      if constexpr (V::kRows4 > 0) Dispatch<V, 4, V::kRows4>::outer(rows, g);
+  }
+}
+
+template <class V, int M>
+void lane_dispatch(int rows, const LanesArgs& g) {
+  if (rows == M) return lane_tile<V, M>(g);
+  if constexpr (M > 1) lane_dispatch<V, M - 1>(rows, g);
+}
+
+template <class V>
+void lane_rows(int rows, const LanesArgs& g) {
+  lane_dispatch<V, V::kLaneRows>(rows, g);
+}
+
+template <class V>
+void widen(float* dst, const void* src, std::int64_t count, DataType_t type) {
+  switch (type) {
+    case DataType_t::FLOAT: {
+      const float* s = static_cast<const float*>(src);
+      std::int64_t i = 0;
+      for (; i + V::kLanes <= count; i += V::kLanes) V::store(dst + i, V::load(s + i));
+      if (i < count) V::store_tail(dst + i, V::load_tail(s + i, static_cast<int>(count - i)), static_cast<int>(count - i));
+      return;
+    }
+    case DataType_t::BFLOAT16: {
+      const std::uint16_t* s = static_cast<const std::uint16_t*>(src);
+      std::int64_t i = 0;
+      for (; i + V::kLanes <= count; i += V::kLanes) V::store(dst + i, V::load_bf16(s + i));
+      for (; i < count; ++i) dst[i] = scalar_bf16(s[i]);
+      return;
+    }
+    default: {
+      const std::uint16_t* s = static_cast<const std::uint16_t*>(src);
+      std::int64_t i = 0;
+      for (; i + V::kLanes <= count; i += V::kLanes) V::store(dst + i, V::load_f16(s + i));
+      for (; i < count; ++i) dst[i] = scalar_f16(s[i]);
+    }
+  }
+}
+
+template <class T, class Convert>
+inline void scalar_transposed(float* dst, std::int64_t dst_row, const T* src, std::int64_t src_row, std::int64_t rows,
+                              std::int64_t columns, Convert convert) {
+  for (std::int64_t j = 0; j < columns; ++j) {
+    for (std::int64_t i = 0; i < rows; ++i) dst[j * dst_row + i] = convert(src[i * src_row + j]);
+  }
+}
+
+template <class V>
+void widen_transposed(float* dst, std::int64_t dst_row, const void* src, std::int64_t src_row, std::int64_t rows,
+                      std::int64_t columns, DataType_t type) {
+  constexpr int kBlock = V::kLanes;
+  const std::int64_t bytes = type == DataType_t::FLOAT ? 4 : 2;
+  for (std::int64_t i = 0; i < rows; i += kBlock) {
+    const std::int64_t m = rows - i < kBlock ? rows - i : kBlock;
+    for (std::int64_t j = 0; j < columns; j += kBlock) {
+      const std::int64_t n = columns - j < kBlock ? columns - j : kBlock;
+      const char* s = static_cast<const char*>(src) + (i * src_row + j) * bytes;
+      float* d = dst + j * dst_row + i;
+      if (V::kHasTranspose && m == kBlock && n == kBlock) {
+        V::transpose(d, dst_row, s, src_row, type);
+      } else if (type == DataType_t::FLOAT) {
+        scalar_transposed(d, dst_row, reinterpret_cast<const float*>(s), src_row, m, n, [](float v) { return v; });
+      } else if (type == DataType_t::BFLOAT16) {
+        scalar_transposed(d, dst_row, reinterpret_cast<const std::uint16_t*>(s), src_row, m, n, scalar_bf16);
+      } else {
+        scalar_transposed(d, dst_row, reinterpret_cast<const std::uint16_t*>(s), src_row, m, n, scalar_f16);
+      }
+    }
+  }
+}
+
+template <class V>
+void expand(float* dst, const float* src, const std::int32_t* index, std::int64_t depth) {
+  for (std::int64_t j = 0; j < depth; ++j) V::store(dst + j * V::kLanes, V::gather(src, index + j * V::kLanes));
+}
+
+template <class V>
+constexpr F32Kernels make_kernels() {
+  F32Kernels k;
+  k.lanes = V::kLanes;
+  k.max_vectors = V::kRows4 > 0 ? 4 : V::kRows3 > 0 ? 3 : 2;
+  k.max_rows[1] = V::kRows1;
+  k.max_rows[2] = V::kRows2;
+  k.max_rows[3] = V::kRows3;
+  k.max_rows[4] = V::kRows4;
+  k.max_lane_rows = V::kLaneRows;
+  k.taps = taps<V>;
+  k.outer = outer<V>;
+  k.lane_rows = lane_rows<V>;
+  k.lane_wgrad = lane_wgrad<V>;
+  k.widen = widen<V>;
+  k.widen_transposed = widen_transposed<V>;
+  k.expand = expand<V>;
+  return k;
+}
