@@ -47,7 +47,10 @@ struct BenchStore : BenchEpilogue {
           for (int i = 0; i < V / 4; i += 2) reinterpret_cast<uint2*>(out)[i / 2] = make_uint2(word[i], word[i + 1]);
         }
       } else {
-        for (int i = 0; i < valid; ++i) out[i] = static_cast<signed char>(word[i / 4] >> (8 * (i & 3)));
+        
+#pragma unroll
+        for (int i = 0; i < V; ++i)
+          if (i < valid) out[i] = static_cast<signed char>(word[i / 4] >> (8 * (i & 3)));
       }
     } else {
       unsigned short* out = static_cast<unsigned short*>(y) + at;
@@ -59,7 +62,10 @@ struct BenchStore : BenchEpilogue {
 #pragma unroll
         for (int i = 0; i < V / 8; ++i) reinterpret_cast<uint4*>(out)[i] = make_uint4(word[4 * i], word[4 * i + 1], word[4 * i + 2], word[4 * i + 3]);
       } else {
-        for (int i = 0; i < valid; ++i) out[i] = static_cast<unsigned short>(word[i / 2] >> (16 * (i & 1)));
+        
+#pragma unroll
+        for (int i = 0; i < V; ++i)
+          if (i < valid) out[i] = static_cast<unsigned short>(word[i / 2] >> (16 * (i & 1)));
       }
     }
   }

@@ -289,6 +289,8 @@ void free_buffers(Buffers& b) {
 }
 
 void compile_all(std::vector<Candidate>& list) {
+  if (!g_only.empty())
+    list.erase(std::remove_if(list.begin(), list.end(), [](const Candidate& c) { return c.name.find(g_only) == std::string::npos; }), list.end());
   std::atomic<size_t> next{0};
   std::vector<std::thread> pool;
   for (unsigned t = 0; t < std::max(1u, std::thread::hardware_concurrency()); ++t)
@@ -311,8 +313,7 @@ void measure(const Problem& z, Buffers& b, std::vector<Candidate>& list) {
   for (auto& c : list)
     if (c.code && c.bind) c.bind(c);
   list.erase(std::remove_if(list.begin(), list.end(), [](const Candidate& c) { return !c.launch; }), list.end());
-  if (!g_only.empty())
-    list.erase(std::remove_if(list.begin(), list.end(), [](const Candidate& c) { return c.name.find(g_only) == std::string::npos; }), list.end());
+  if (list.empty()) return;
   cudaStream_t s;
   CHECK(cudaStreamCreate(&s));
   constexpr int kLaunches = 20;
