@@ -8,7 +8,7 @@ set -u
 cd "$(dirname "$0")/.."
 out=${OUT:-bench/out}
 build=${BENCH_BUILD:-/tmp/octavo-bench}
-layers=${LAYERS:-$(ls shared/layers/layers.csv ../shared/layers/layers.csv bench/layers.csv 2>/dev/null | head -1)}
+layers=${LAYERS:-bench/layers.csv}
 mkdir -p "$out" "$build"
 export PATH=/usr/local/cuda/bin:$PATH
 begin=$(date +%s)
@@ -21,7 +21,7 @@ if [ -z "$cutlass" ] && ls .whl/nvidia_cutlass*.whl >/dev/null 2>&1; then
 fi
 [ -n "$cutlass" ] || cutlass=$(python3 -c 'import cutlass_library, os; print(os.path.dirname(cutlass_library.__file__) + "/source/include")')
 
-nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.max.sm,power.limit --format=csv | tee "$out/device.txt"
+nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.max.sm,power.limit --format=csv
 note build
 for f in bench/cuda/cutlass_*.cu; do
   nvcc -std=c++17 -O3 -w --expt-relaxed-constexpr -gencode arch=compute_80,code=sm_90 -I"$cutlass" -c "$f" -o "$build/$(basename "$f" .cu).o" &

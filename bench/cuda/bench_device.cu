@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Octavo Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "bench_device.h"
-
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include <cstdint>
+
+#include "bench_device.h"
 
 namespace {
 __device__ uint32_t mix(uint32_t h) {
@@ -26,7 +26,8 @@ __global__ void random_kernel(void* to, size_t n, unsigned seed, bool half) {
 }
 __global__ void channels_kernel(float* scales, float* bias, int k, float scale) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < k) scales[i] = scale * (0.5f + float(mix(i) % 1000) * 1e-3f), bias[i] = float(int(mix(i + 7777) % 2000) - 1000) * 0.01f;
+  if (i < k)
+    scales[i] = scale * (0.5f + float(mix(i) % 1000) * 1e-3f), bias[i] = float(int(mix(i + 7777) % 2000) - 1000) * 0.01f;
 }
 template <class In, class Out>
 __global__ void reference_kernel(const In* x, const In* w, Out* y, PeerProblem z, int p_, int q_) {
@@ -43,7 +44,8 @@ __global__ void reference_kernel(const In* x, const In* w, Out* y, PeerProblem z
         if constexpr (sizeof(In) == 1) {
           int c = 0;
           if (z.c % 4 == 0)
-            for (; c < z.c; c += 4) sum = __dp4a(*reinterpret_cast<const int*>(a + c), *reinterpret_cast<const int*>(b + c), sum);
+            for (; c < z.c; c += 4)
+              sum = __dp4a(*reinterpret_cast<const int*>(a + c), *reinterpret_cast<const int*>(b + c), sum);
           for (; c < z.c; ++c) sum += int(a[c]) * int(b[c]);
         } else {
           for (int c = 0; c < z.c; ++c) sum += __half2float(a[c]) * __half2float(b[c]);
@@ -64,8 +66,8 @@ __global__ void interleave_filter_kernel(const int8_t* w, int8_t* to, int k, int
   size_t ch = i % c, tap = i / c % rs, kk = i / c / rs;
   to[((ch / 32 * rs + tap) * k + kk) * 32 + ch % 32] = w[i];
 }
-__global__ void check_kernel(const void* y, const void* ref, size_t pixels, size_t per_image, int k, bool half, bool interleaved, float scale, const float* scales,
-                             const float* bias, int* wrong) {
+__global__ void check_kernel(const void* y, const void* ref, size_t pixels, size_t per_image, int k, bool half,
+                             bool interleaved, float scale, const float* scales, const float* bias, int* wrong) {
   for (size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x; i < pixels * k; i += size_t(gridDim.x) * blockDim.x) {
     size_t ch = i % k, px = i / k, n = px / per_image, hw = px % per_image;
     bool bad;
@@ -110,21 +112,28 @@ unsigned grid(size_t n) { return unsigned(n / 256 + 1 < 65536 ? n / 256 + 1 : 65
 }  // namespace
 
 void bench_random(void* to, size_t n, unsigned seed, bool half) { random_kernel<<<grid(n), 256>>>(to, n, seed, half); }
-void bench_channels(float* scales, float* bias, int k, float scale) { channels_kernel<<<(k + 255) / 256, 256>>>(scales, bias, k, scale); }
+void bench_channels(float* scales, float* bias, int k, float scale) {
+  channels_kernel<<<(k + 255) / 256, 256>>>(scales, bias, k, scale);
+}
 void bench_reference(const void* x, const void* w, void* y, const PeerProblem& z, bool half) {
   size_t n = size_t(z.n) * z.p() * z.q() * z.k;
   if (half)
-    reference_kernel<<<grid(n), 256>>>(static_cast<const __half*>(x), static_cast<const __half*>(w), static_cast<float*>(y), z, z.p(), z.q());
+    reference_kernel<<<grid(n), 256>>>(static_cast<const __half*>(x), static_cast<const __half*>(w), static_cast<float*>(y), z,
+                                       z.p(), z.q());
   else
-    reference_kernel<<<grid(n), 256>>>(static_cast<const int8_t*>(x), static_cast<const int8_t*>(w), static_cast<int*>(y), z, z.p(), z.q());
+    reference_kernel<<<grid(n), 256>>>(static_cast<const int8_t*>(x), static_cast<const int8_t*>(w), static_cast<int*>(y), z,
+                                       z.p(), z.q());
 }
 void bench_interleave(const void* x, void* to, size_t pixels, size_t per_image, int c) {
-  interleave_kernel<<<unsigned((pixels * c + 255) / 256), 256>>>(static_cast<const int8_t*>(x), static_cast<int8_t*>(to), pixels, per_image, c);
+  interleave_kernel<<<unsigned((pixels * c + 255) / 256), 256>>>(static_cast<const int8_t*>(x), static_cast<int8_t*>(to),
+                                                                 pixels, per_image, c);
 }
 void bench_interleave_filter(const void* w, void* to, int k, int rs, int c) {
-  interleave_filter_kernel<<<unsigned((size_t(k) * rs * c + 255) / 256), 256>>>(static_cast<const int8_t*>(w), static_cast<int8_t*>(to), k, rs, c);
+  interleave_filter_kernel<<<unsigned((size_t(k) * rs * c + 255) / 256), 256>>>(static_cast<const int8_t*>(w),
+                                                                                static_cast<int8_t*>(to), k, rs, c);
 }
-int bench_check(const void* y, const void* ref, const PeerProblem& z, bool half, bool interleaved, float scale, const float* scales, const float* bias) {
+int bench_check(const void* y, const void* ref, const PeerProblem& z, bool half, bool interleaved, float scale,
+                const float* scales, const float* bias) {
   static int* wrong = nullptr;
   if (!wrong) cudaMalloc(&wrong, 4);
   cudaMemset(wrong, 0, 4);

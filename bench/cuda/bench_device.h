@@ -17,6 +17,7 @@ void bench_interleave(const void* x, void* to, std::size_t pixels, std::size_t p
 /// KRSC -> C/32, R, S, K, 32.
 void bench_interleave_filter(const void* w, void* to, int k, int rs, int c);
 /// Elements of y that differ from the reference's epilogue. scales: per channel with bias and ReLU, or null.
-int bench_check(const void* y, const void* ref, const PeerProblem& z, bool half, bool interleaved, float scale, const float* scales, const float* bias);
+int bench_check(const void* y, const void* ref, const PeerProblem& z, bool half, bool interleaved, float scale,
+                const float* scales, const float* bias);
 /// Rate of mma.sync from registers, in 1e12 operations a second.
 double bench_mma_rate(bool half, int sms);

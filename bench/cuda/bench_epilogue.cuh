@@ -25,7 +25,8 @@ struct BenchStore : BenchEpilogue {
         int a[4];
         float s[4] = {scale, scale, scale, scale}, b[4] = {0, 0, 0, 0};
         if constexpr (kKind == 1) {
-          float4 s4 = *reinterpret_cast<const float4*>(scales + k + 4 * i), b4 = *reinterpret_cast<const float4*>(bias + k + 4 * i);
+          float4 s4 = *reinterpret_cast<const float4*>(scales + k + 4 * i),
+                 b4 = *reinterpret_cast<const float4*>(bias + k + 4 * i);
           s[0] = s4.x, s[1] = s4.y, s[2] = s4.z, s[3] = s4.w, b[0] = b4.x, b[1] = b4.y, b[2] = b4.z, b[3] = b4.w;
         }
 #pragma unroll
@@ -41,13 +42,13 @@ struct BenchStore : BenchEpilogue {
       if (valid == V) {
         if constexpr (V % 16 == 0) {
 #pragma unroll
-          for (int i = 0; i < V / 16; ++i) reinterpret_cast<uint4*>(out)[i] = make_uint4(word[4 * i], word[4 * i + 1], word[4 * i + 2], word[4 * i + 3]);
+          for (int i = 0; i < V / 16; ++i)
+            reinterpret_cast<uint4*>(out)[i] = make_uint4(word[4 * i], word[4 * i + 1], word[4 * i + 2], word[4 * i + 3]);
         } else {
 #pragma unroll
           for (int i = 0; i < V / 4; i += 2) reinterpret_cast<uint2*>(out)[i / 2] = make_uint2(word[i], word[i + 1]);
         }
       } else {
-        
 #pragma unroll
         for (int i = 0; i < V; ++i)
           if (i < valid) out[i] = static_cast<signed char>(word[i / 4] >> (8 * (i & 3)));
@@ -60,9 +61,9 @@ struct BenchStore : BenchEpilogue {
         asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word[i]) : "f"(float(v[2 * i + 1])), "f"(float(v[2 * i])));
       if (valid == V) {
 #pragma unroll
-        for (int i = 0; i < V / 8; ++i) reinterpret_cast<uint4*>(out)[i] = make_uint4(word[4 * i], word[4 * i + 1], word[4 * i + 2], word[4 * i + 3]);
+        for (int i = 0; i < V / 8; ++i)
+          reinterpret_cast<uint4*>(out)[i] = make_uint4(word[4 * i], word[4 * i + 1], word[4 * i + 2], word[4 * i + 3]);
       } else {
-        
 #pragma unroll
         for (int i = 0; i < V; ++i)
           if (i < valid) out[i] = static_cast<unsigned short>(word[i / 2] >> (16 * (i & 1)));

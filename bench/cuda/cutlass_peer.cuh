@@ -25,13 +25,15 @@ PeerLaunch cutlass_peer(const PeerProblem& z, const void* x, const void* w, void
       cutlass::gemm::threadblock::GemmIdentityThreadblockSwizzle<>, kStages, cutlass::arch::OpMultiplyAddSaturate,
       cutlass::conv::IteratorAlgorithm::kOptimized>::Kernel;
   using Op = cutlass::conv::device::ImplicitGemmConvolution<Kernel>;
-  cutlass::conv::Conv2dProblemSize size({z.n, z.h, z.w, z.c}, {z.k, z.r, z.s, z.c}, {z.pad, z.pad, z.pad, z.pad}, {z.stride, z.stride}, {1, 1},
-                                        {z.n, z.p(), z.q(), z.k}, cutlass::conv::Mode::kCrossCorrelation, 1);
+  cutlass::conv::Conv2dProblemSize size({z.n, z.h, z.w, z.c}, {z.k, z.r, z.s, z.c}, {z.pad, z.pad, z.pad, z.pad},
+                                        {z.stride, z.stride}, {1, 1}, {z.n, z.p(), z.q(), z.k},
+                                        cutlass::conv::Mode::kCrossCorrelation, 1);
   LayoutX lx = LayoutX::packed({z.n, z.h, z.w, z.c}), ly = LayoutX::packed({z.n, z.p(), z.q(), z.k});
   LayoutW lw = LayoutW::packed({z.k, z.r, z.s, z.c});
   auto op = std::make_shared<Op>();
-  typename Op::Arguments args(size, {static_cast<int8_t*>(const_cast<void*>(x)), lx}, {static_cast<int8_t*>(const_cast<void*>(w)), lw},
-                              {static_cast<int8_t*>(y), ly}, {static_cast<int8_t*>(y), ly}, {scale, 0.f});
+  typename Op::Arguments args(size, {static_cast<int8_t*>(const_cast<void*>(x)), lx},
+                              {static_cast<int8_t*>(const_cast<void*>(w)), lw}, {static_cast<int8_t*>(y), ly},
+                              {static_cast<int8_t*>(y), ly}, {scale, 0.f});
   if (op->can_implement(args) != cutlass::Status::kSuccess || op->get_workspace_size(args) != 0) return nullptr;
   if (op->initialize(args) != cutlass::Status::kSuccess) return nullptr;
   return [op](cudaStream_t s) { (void)(*op)(s); };

@@ -33,13 +33,13 @@
 
 using namespace octavo::dev;
 
-#define CHECK(x)                                                                             \
-  do {                                                                                       \
-    cudaError_t e_ = (x);                                                                    \
-    if (e_ != cudaSuccess) {                                                                 \
+#define CHECK(x)                                                                              \
+  do {                                                                                        \
+    cudaError_t e_ = (x);                                                                     \
+    if (e_ != cudaSuccess) {                                                                  \
       std::fprintf(stderr, "%s:%d %s: %s\n", __FILE__, __LINE__, #x, cudaGetErrorString(e_)); \
-      std::exit(1);                                                                          \
-    }                                                                                        \
+      std::exit(1);                                                                           \
+    }                                                                                         \
   } while (0)
 
 namespace {
@@ -58,15 +58,16 @@ std::string read(const std::string& path) {
 const char* kElem[] = {"Elem::s8", "Elem::u8", "Elem::f16", "Elem::bf16", "Elem::tf32"};
 std::string literal(const HaloConfig& c) {
   char b[256];
-  std::snprintf(b, sizeof b, "{%s, %s, %d, %d, %d, %d, %d, %d, %d, %d, %d, %s, %uu}", kElem[int(c.a)], kElem[int(c.b)], c.r, c.s, c.chunks, c.channels_out,
-                c.warps_m, c.warps_n, c.groups, c.tile, c.stages, c.resident ? "true" : "false", c.heights);
+  std::snprintf(b, sizeof b, "{%s, %s, %d, %d, %d, %d, %d, %d, %d, %d, %d, %s, %uu}", kElem[int(c.a)], kElem[int(c.b)], c.r,
+                c.s, c.chunks, c.channels_out, c.warps_m, c.warps_n, c.groups, c.tile, c.stages, c.resident ? "true" : "false",
+                c.heights);
   return b;
 }
 std::string literal(const IgemmConfig& c) {
   char b[256];
-  std::snprintf(b, sizeof b, "{%s, %s, %d, %d, %d, %d, %d, %s, %s, %d, %d, %d, %d, %d, %d, %d, %s}", kElem[int(c.a)], kElem[int(c.b)], c.t, c.r, c.s,
-                c.tap_bytes, c.align, c.run ? "true" : "false", c.padded ? "true" : "false", c.bm, c.bn, c.bk, c.warps_m, c.warps_n, c.stages, c.blocks,
-                c.split ? "true" : "false");
+  std::snprintf(b, sizeof b, "{%s, %s, %d, %d, %d, %d, %d, %s, %s, %d, %d, %d, %d, %d, %d, %d, %s}", kElem[int(c.a)],
+                kElem[int(c.b)], c.t, c.r, c.s, c.tap_bytes, c.align, c.run ? "true" : "false", c.padded ? "true" : "false",
+                c.bm, c.bn, c.bk, c.warps_m, c.warps_n, c.stages, c.blocks, c.split ? "true" : "false");
   return b;
 }
 
@@ -150,12 +151,17 @@ struct Buffers {
 };
 float scale_of(const Problem& z) { return 1.f / float(std::max(8, int(40 * std::sqrt(double(z.c) * z.r * z.s)))); }
 
-void run_source(Candidate& c, const std::string& config, const char* type, const char* params, const char* threads, const char* blocks, bool split) {
-  std::string s = std::string("#include \"conv/") + type + ".cuh\"\n#include \"bench_epilogue.cuh\"\nusing namespace octavo::dev;\n";
-  std::string ct = std::string(type) == "halo" ? "HaloConfig" : "IgemmConfig", cl = std::string(type) == "halo" ? "Halo" : "Igemm";
+void run_source(Candidate& c, const std::string& config, const char* type, const char* params, const char* threads,
+                const char* blocks, bool split) {
+  std::string s =
+      std::string("#include \"conv/") + type + ".cuh\"\n#include \"bench_epilogue.cuh\"\nusing namespace octavo::dev;\n";
+  std::string ct = std::string(type) == "halo" ? "HaloConfig" : "IgemmConfig",
+              cl = std::string(type) == "halo" ? "Halo" : "Igemm";
   s += "__device__ constexpr " + ct + " kConfig" + config + ";\nusing E = BenchStore<" + std::to_string(c.epilogue) + ">;\n";
-  s += std::string("extern \"C\" __global__ void __launch_bounds__(") + threads + ", " + blocks + ") octavo_kernel(const __grid_constant__ " + params +
-       " p, const __grid_constant__ E e) {\n  extern __shared__ __align__(128) char shared[];\n  " + cl + "<kConfig, E>(p, e, shared).run();\n}\n";
+  s += std::string("extern \"C\" __global__ void __launch_bounds__(") + threads + ", " + blocks +
+       ") octavo_kernel(const __grid_constant__ " + params +
+       " p, const __grid_constant__ E e) {\n  extern __shared__ __align__(128) char shared[];\n  " + cl +
+       "<kConfig, E>(p, e, shared).run();\n}\n";
   if (split)
     s += std::string("extern \"C\" __global__ void __launch_bounds__(128) octavo_reduce(const __grid_constant__ ") + params +
          " p, const __grid_constant__ E e) { igemm_reduce<kConfig>(p, e, blockIdx.x, 128u); }\n";
@@ -167,7 +173,8 @@ BenchEpilogueArgs epilogue_args(const Problem& z, const Buffers& b, int set, boo
   BenchEpilogueArgs e{};
   const long long pq = 1LL * z.p() * z.q();
   e.y = b.y + set * b.py;
-  e.sn = pq * z.k, e.sp = 1LL * z.q() * (interleaved ? 32 : z.k), e.sq = interleaved ? 32 : z.k, e.sk = interleaved ? pq * 32 : 32;
+  e.sn = pq * z.k, e.sp = 1LL * z.q() * (interleaved ? 32 : z.k), e.sq = interleaved ? 32 : z.k,
+  e.sk = interleaved ? pq * 32 : 32;
   e.scale = scale_of(z);
   if (kind == 1) e.scales = b.scales, e.bias = b.bias;
   return e;
@@ -180,12 +187,14 @@ void launch(cudaKernel_t kernel, unsigned grid, int threads, int shared, cudaStr
 }
 
 void set_shared(cudaKernel_t kernel, int bytes) {
-  if (bytes > 48 << 10) CHECK(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  if (bytes > 48 << 10)
+    CHECK(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
 }
 
 int bytes_per(const Candidate& c) { return c.half ? 2 : 1; }
 
-Candidate halo_candidate(const Problem& z, const Buffers& b, HaloConfig cfg, bool half, bool interleaved, int epilogue, const std::string& tag) {
+Candidate halo_candidate(const Problem& z, const Buffers& b, HaloConfig cfg, bool half, bool interleaved, int epilogue,
+                         const std::string& tag) {
   Candidate c;
   c.half = half, c.interleaved = interleaved, c.epilogue = half ? 2 : epilogue;
   const int es = half ? 2 : 1;
@@ -193,7 +202,8 @@ Candidate halo_candidate(const Problem& z, const Buffers& b, HaloConfig cfg, boo
   g.n = z.n, g.h = z.h, g.w = z.w, g.p = z.p(), g.q = z.q(), g.pad_top = g.pad_bottom = g.pad_left = z.pad, g.k = z.k;
   if (interleaved) {
     g.x_n = 1LL * z.h * z.w * z.c, g.x_h = z.w * 32, g.x_w = 32, g.x_chunk = 32LL * z.h * z.w;
-    g.w_k = 32, g.w_s = 32LL * z.k, g.w_r = 32LL * z.k * z.s, g.w_chunk = 32LL * z.k * z.r * z.s;  // C/32, R, S, K, 32: CUTLASS's order
+    g.w_k = 32, g.w_s = 32LL * z.k, g.w_r = 32LL * z.k * z.s,
+    g.w_chunk = 32LL * z.k * z.r * z.s;  // C/32, R, S, K, 32: CUTLASS's order
   } else {
     g.x_w = 1LL * z.c * es, g.x_h = g.x_w * z.w, g.x_n = g.x_h * z.h, g.x_chunk = 32;
     g.w_s = 1LL * z.c * es, g.w_r = g.w_s * z.s, g.w_k = g.w_r * z.r, g.w_chunk = 32;
@@ -202,8 +212,9 @@ Candidate halo_candidate(const Problem& z, const Buffers& b, HaloConfig cfg, boo
   HaloParams p = halo_params(cfg, g, std::max(1, g_sms / blocks_out));
   cfg.heights = halo_heights(cfg, p.units, p.ranges);
   char name[200];
-  std::snprintf(name, sizeof name, "halo%s k%d w%dx%d g%d t%d st%d %s%s%s", tag.c_str(), cfg.channels_out, cfg.warps_m, cfg.warps_n, cfg.groups, cfg.tile,
-                cfg.stages, cfg.resident ? "res" : "str", interleaved ? " nc32" : "", epilogue == 1 ? " channel" : "");
+  std::snprintf(name, sizeof name, "halo%s k%d w%dx%d g%d t%d st%d %s%s%s", tag.c_str(), cfg.channels_out, cfg.warps_m,
+                cfg.warps_n, cfg.groups, cfg.tile, cfg.stages, cfg.resident ? "res" : "str", interleaved ? " nc32" : "",
+                epilogue == 1 ? " channel" : "");
   c.name = name;
   run_source(c, literal(cfg), "halo", "HaloParams", std::to_string(halo_threads(cfg)).c_str(), "1", false);
   c.bind = [=, bb = &b](Candidate& self) {
@@ -226,7 +237,8 @@ Candidate igemm_candidate(const Problem& z, const Buffers& b, IgemmConfig cfg, b
   cfg.r = z.r, cfg.s = z.s, cfg.tap_bytes = z.c * es, cfg.padded = z.pad > 0, cfg.split = splits > 1;
   IgemmGeometry g;
   g.n = z.n, g.k = z.k;
-  g.in[1] = z.h, g.in[2] = z.w, g.out[1] = z.p(), g.out[2] = z.q(), g.stride[1] = g.stride[2] = z.stride, g.pad[1] = g.pad[2] = z.pad;
+  g.in[1] = z.h, g.in[2] = z.w, g.out[1] = z.p(), g.out[2] = z.q(), g.stride[1] = g.stride[2] = z.stride,
+  g.pad[1] = g.pad[2] = z.pad;
   if (interleaved) {
     g.x_s[2] = 32, g.x_s[1] = 32LL * z.w, g.x_n = 1LL * z.h * z.w * z.c, g.x_pair = 32LL * z.h * z.w;
     g.w_k = 32, g.w_s[2] = 32LL * z.k, g.w_s[1] = 32LL * z.k * z.s, g.w_pair = 32LL * z.k * z.r * z.s;
@@ -240,10 +252,12 @@ Candidate igemm_candidate(const Problem& z, const Buffers& b, IgemmConfig cfg, b
   }
   IgemmParams p = igemm_params(cfg, g, splits);
   char name[200];
-  std::snprintf(name, sizeof name, "igemm %dx%dx%d w%dx%d st%d b%d%s%s", cfg.bm, cfg.bn, cfg.bk, cfg.warps_m, cfg.warps_n, cfg.stages, cfg.blocks,
-                interleaved ? " nc32" : "", cfg.split ? (" split" + std::to_string(p.splits)).c_str() : "");
+  std::snprintf(name, sizeof name, "igemm %dx%dx%d w%dx%d st%d b%d%s%s", cfg.bm, cfg.bn, cfg.bk, cfg.warps_m, cfg.warps_n,
+                cfg.stages, cfg.blocks, interleaved ? " nc32" : "",
+                cfg.split ? (" split" + std::to_string(p.splits)).c_str() : "");
   c.name = name;
-  run_source(c, literal(cfg), "igemm", "IgemmParams", std::to_string(igemm_threads(cfg)).c_str(), std::to_string(cfg.blocks).c_str(), cfg.split);
+  run_source(c, literal(cfg), "igemm", "IgemmParams", std::to_string(igemm_threads(cfg)).c_str(),
+             std::to_string(cfg.blocks).c_str(), cfg.split);
   c.bind = [=, bb = &b](Candidate& self) {
     set_shared(self.code->kernel, igemm_shared_bytes(cfg));
     self.launch = [=, code = self.code, kind = self.epilogue](cudaStream_t s, int set) {
@@ -261,7 +275,8 @@ Candidate igemm_candidate(const Problem& z, const Buffers& b, IgemmConfig cfg, b
 
 void make_buffers(const Problem& z, bool half, Buffers& b) {
   const size_t es = half ? 2 : 1;
-  b.nx = size_t(z.n) * z.h * z.w * z.c * es, b.nw = size_t(z.k) * z.r * z.s * z.c * es, b.ny = size_t(z.n) * z.p() * z.q() * z.k * es;
+  b.nx = size_t(z.n) * z.h * z.w * z.c * es, b.nw = size_t(z.k) * z.r * z.s * z.c * es,
+  b.ny = size_t(z.n) * z.p() * z.q() * z.k * es;
   b.px = (b.nx + 255) / 256 * 256, b.py = (b.ny + 255) / 256 * 256;
   CHECK(cudaMalloc(&b.x, b.px * Buffers::kSets));
   CHECK(cudaMalloc(&b.y, b.py * Buffers::kSets));
@@ -285,12 +300,16 @@ void make_buffers(const Problem& z, bool half, Buffers& b) {
   CHECK(cudaDeviceSynchronize());
 }
 void free_buffers(Buffers& b) {
-  for (void* p : {(void*)b.x, (void*)b.w, (void*)b.y, (void*)b.xi, (void*)b.wi, (void*)b.ref, (void*)b.scales, (void*)b.bias, b.partial}) cudaFree(p);
+  for (void* p :
+       {(void*)b.x, (void*)b.w, (void*)b.y, (void*)b.xi, (void*)b.wi, (void*)b.ref, (void*)b.scales, (void*)b.bias, b.partial})
+    cudaFree(p);
 }
 
 void compile_all(std::vector<Candidate>& list) {
   if (!g_only.empty())
-    list.erase(std::remove_if(list.begin(), list.end(), [](const Candidate& c) { return c.name.find(g_only) == std::string::npos; }), list.end());
+    list.erase(
+        std::remove_if(list.begin(), list.end(), [](const Candidate& c) { return c.name.find(g_only) == std::string::npos; }),
+        list.end());
   std::atomic<size_t> next{0};
   std::vector<std::thread> pool;
   for (unsigned t = 0; t < std::max(1u, std::thread::hardware_concurrency()); ++t)
@@ -329,7 +348,8 @@ void measure(const Problem& z, Buffers& b, std::vector<Candidate>& list) {
     cudaError_t e = cudaStreamSynchronize(s);
     if (e == cudaSuccess) e = cudaGetLastError();
     if (e != cudaSuccess) {
-      std::printf("{\"fault\": \"%s\", \"candidate\": \"%s\", \"problem\": \"%s\"}\n", cudaGetErrorString(e), c.name.c_str(), z.name.c_str());
+      std::printf("{\"fault\": \"%s\", \"candidate\": \"%s\", \"problem\": \"%s\"}\n", cudaGetErrorString(e), c.name.c_str(),
+                  z.name.c_str());
       std::fflush(stdout);
       std::exit(2);  // the context is gone
     }
@@ -364,10 +384,12 @@ void measure(const Problem& z, Buffers& b, std::vector<Candidate>& list) {
     std::sort(cold[i].begin(), cold[i].end());
     c.warm = warm[i][warm[i].size() / 2], c.least = warm[i][0], c.cold = cold[i].empty() ? 0 : cold[i][cold[i].size() / 2];
     std::printf(
-        "{\"set\": \"%s\", \"problem\": \"%s\", \"candidate\": \"%s\", \"peer\": %s, \"type\": \"%s\", \"wrong\": %d, \"us\": %.3f, \"us_min\": %.3f, \"us_cold\": %.3f, "
+        "{\"set\": \"%s\", \"problem\": \"%s\", \"candidate\": \"%s\", \"peer\": %s, \"type\": \"%s\", \"wrong\": %d, \"us\": "
+        "%.3f, \"us_min\": %.3f, \"us_cold\": %.3f, "
         "\"tops\": %.1f, \"registers\": %d, \"local\": %d, \"compile_ms\": %.0f}\n",
-        z.set.c_str(), z.name.c_str(), c.name.c_str(), c.peer ? "true" : "false", c.half ? "f16" : "s8", c.wrong, c.warm, c.least, c.cold,
-        z.operations() / c.warm * 1e-6, c.code ? c.code->registers : 0, c.code ? c.code->local : 0, c.code ? c.code->ms : 0.0);
+        z.set.c_str(), z.name.c_str(), c.name.c_str(), c.peer ? "true" : "false", c.half ? "f16" : "s8", c.wrong, c.warm,
+        c.least, c.cold, z.operations() / c.warm * 1e-6, c.code ? c.code->registers : 0, c.code ? c.code->local : 0,
+        c.code ? c.code->ms : 0.0);
     std::fflush(stdout);
     cudaGraphExecDestroy(graphs[i].warm);
     cudaGraphExecDestroy(graphs[i].cold);
@@ -375,7 +397,8 @@ void measure(const Problem& z, Buffers& b, std::vector<Candidate>& list) {
   cudaStreamDestroy(s);
 }
 
-void add_peer(std::vector<Candidate>& list, const Problem& z, const Buffers& b, const char* name, PeerMake make, bool interleaved) {
+void add_peer(std::vector<Candidate>& list, const Problem& z, const Buffers& b, const char* name, PeerMake make,
+              bool interleaved) {
   if (g_no_gpu) return;
   std::vector<PeerLaunch> sets;
   for (int i = 0; i < Buffers::kSets; ++i) {
@@ -398,9 +421,11 @@ void add_nhwc_peers(std::vector<Candidate>& list, const Problem& z, const Buffer
 struct Tile {
   int bm, bn, bk, wm, wn, stages, blocks;
 };
-const Tile kTiles[] = {{128, 128, 64, 2, 2, 4, 2}, {128, 128, 128, 2, 2, 3, 2}, {256, 128, 64, 4, 2, 4, 1}, {128, 256, 64, 2, 4, 4, 1}, {128, 64, 64, 2, 2, 4, 3},
-                       {128, 64, 128, 2, 2, 3, 3}, {64, 64, 64, 2, 2, 5, 4},    {64, 64, 128, 2, 2, 4, 3},  {64, 128, 64, 2, 2, 4, 3},  {64, 128, 128, 1, 4, 3, 3},
-                       {256, 64, 64, 4, 1, 4, 2},   {64, 256, 64, 1, 4, 4, 2},  {128, 128, 64, 4, 2, 4, 2}};
+const Tile kTiles[] = {{128, 128, 64, 2, 2, 4, 2}, {128, 128, 128, 2, 2, 3, 2}, {256, 128, 64, 4, 2, 4, 1},
+                       {128, 256, 64, 2, 4, 4, 1}, {128, 64, 64, 2, 2, 4, 3},   {128, 64, 128, 2, 2, 3, 3},
+                       {64, 64, 64, 2, 2, 5, 4},   {64, 64, 128, 2, 2, 4, 3},   {64, 128, 64, 2, 2, 4, 3},
+                       {64, 128, 128, 1, 4, 3, 3}, {256, 64, 64, 4, 1, 4, 2},   {64, 256, 64, 1, 4, 4, 2},
+                       {128, 128, 64, 4, 2, 4, 2}};
 void add_igemm(std::vector<Candidate>& list, const Problem& z, const Buffers& b, bool half, bool interleaved) {
   for (const Tile& t : kTiles) {
     if (t.bn >= 2 * z.k && t.bn > 64) continue;
@@ -417,21 +442,24 @@ void add_igemm(std::vector<Candidate>& list, const Problem& z, const Buffers& b,
         if (splits * tiles < 132 * t.blocks * 2) list.push_back(igemm_candidate(z, b, c, half, interleaved, splits));
   }
 }
-void add_halo(std::vector<Candidate>& list, const Problem& z, const Buffers& b, bool half, bool interleaved, int limit, int epilogue, const char* tag) {
+void add_halo(std::vector<Candidate>& list, const Problem& z, const Buffers& b, bool half, bool interleaved, int limit,
+              int epilogue, const char* tag) {
   const int es = half ? 2 : 1;
   if (z.stride != 1 || z.r * z.s == 1 || z.c * es % 32) return;
   struct H {
     int k, wm, wn, g, t, st;
     bool res;
   };
-  static const H kAll[] = {{128, 2, 2, 2, 4, 5, true},  {128, 2, 2, 2, 4, 3, true},  {128, 2, 2, 2, 3, 5, true}, {64, 4, 1, 2, 4, 4, true}, {64, 4, 1, 2, 4, 3, true},
-                           {64, 2, 2, 2, 4, 4, true},   {64, 2, 1, 2, 4, 4, true},   {64, 4, 1, 2, 3, 4, true},  {64, 2, 2, 3, 4, 4, true},   {32, 4, 1, 2, 4, 4, true},
-                           {128, 4, 2, 1, 4, 4, false}, {128, 2, 2, 1, 4, 4, false}, {64, 4, 1, 1, 4, 4, false}};
+  static const H kAll[] = {{128, 2, 2, 2, 4, 5, true}, {128, 2, 2, 2, 4, 3, true},  {128, 2, 2, 2, 3, 5, true},
+                           {64, 4, 1, 2, 4, 4, true},  {64, 4, 1, 2, 4, 3, true},   {64, 2, 2, 2, 4, 4, true},
+                           {64, 2, 1, 2, 4, 4, true},  {64, 4, 1, 2, 3, 4, true},   {64, 2, 2, 3, 4, 4, true},
+                           {32, 4, 1, 2, 4, 4, true},  {128, 4, 2, 1, 4, 4, false}, {128, 2, 2, 1, 4, 4, false},
+                           {64, 4, 1, 1, 4, 4, false}};
   for (const H& h : kAll) {
     HaloConfig c;
     c.a = c.b = half ? Elem::f16 : Elem::s8;
-    c.r = z.r, c.s = z.s, c.chunks = z.c * es / 32, c.channels_out = h.k, c.warps_m = h.wm, c.warps_n = h.wn, c.groups = h.g, c.tile = h.t, c.stages = h.st,
-    c.resident = h.res;
+    c.r = z.r, c.s = z.s, c.chunks = z.c * es / 32, c.channels_out = h.k, c.warps_m = h.wm, c.warps_n = h.wn, c.groups = h.g,
+    c.tile = h.t, c.stages = h.st, c.resident = h.res;
     if (z.k % h.k || halo_shared_bytes(c) > limit) continue;
     list.push_back(halo_candidate(z, b, c, half, interleaved, epilogue, tag));
   }
@@ -477,8 +505,8 @@ int main(int argc, char** argv) {
     int driver = 0;
     cudaDriverGetVersion(&driver);
     g_sms = d.multiProcessorCount;
-    std::printf("{\"device\": \"%s\", \"sms\": %d, \"driver\": %d, \"mma_s8_tops\": %.1f, \"mma_f16_tflops\": %.1f}\n", d.name, g_sms, driver, bench_mma_rate(false, g_sms),
-                bench_mma_rate(true, g_sms));
+    std::printf("{\"device\": \"%s\", \"sms\": %d, \"driver\": %d, \"mma_s8_tops\": %.1f, \"mma_f16_tflops\": %.1f}\n", d.name,
+                g_sms, driver, bench_mma_rate(false, g_sms), bench_mma_rate(true, g_sms));
     std::fflush(stdout);
   }
   auto work = [&](const Problem& z, bool half, const std::function<void(std::vector<Candidate>&, Buffers&)>& fill) {
@@ -494,7 +522,8 @@ int main(int argc, char** argv) {
           for (auto& ch : log)
             if (ch == '\n') ch = ' ';
           auto at = log.find("stack frame");
-          std::printf("%-24s %-44s %4.0f ms  %s\n", z.name.c_str(), c.name.c_str(), c.code->ms, at == std::string::npos ? log.c_str() : log.substr(at - 10, 150).c_str());
+          std::printf("%-24s %-44s %4.0f ms  %s\n", z.name.c_str(), c.name.c_str(), c.code->ms,
+                      at == std::string::npos ? log.c_str() : log.substr(at - 10, 150).c_str());
         } else {
           std::printf("%s: %s DID NOT COMPILE\n", z.name.c_str(), c.name.c_str());
         }
@@ -505,7 +534,8 @@ int main(int argc, char** argv) {
   };
   Problem stated{};
   stated.set = "stated", stated.name = "fprop2d-10x128x72x120";
-  stated.n = 10, stated.h = 72, stated.w = 120, stated.c = stated.k = 128, stated.r = stated.s = 3, stated.pad = stated.stride = 1;
+  stated.n = 10, stated.h = 72, stated.w = 120, stated.c = stated.k = 128, stated.r = stated.s = 3,
+  stated.pad = stated.stride = 1;
   if (want("stated"))
     work(stated, false, [&](auto& list, Buffers& b) {
       add_peer(list, stated, b, "cutlass nc32 128x128x64 4", cutlass_nc32_128x128x64_4, true);

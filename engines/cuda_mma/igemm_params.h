@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The implicit GEMM's parameters from the geometry of a problem. Host code; the struct is the one in kernels/conv/igemm_index.cuh.
+// The implicit GEMM's parameters from the geometry of a problem. Host code; the struct is the one in
+// kernels/conv/igemm_index.cuh.
 
 #include <algorithm>
 #include <cstdint>
@@ -41,7 +42,8 @@ inline IgemmParams igemm_params(const IgemmConfig& c, const IgemmGeometry& g, st
   p.splits = c.split ? to_int(std::max<std::int64_t>(1, std::min<std::int64_t>(splits, iterations))) : 1;
   p.per_split = div_up(iterations, p.splits);
   p.splits = div_up(iterations, p.per_split);
-  p.div_q = fast_div(static_cast<u32>(p.q)), p.div_p = fast_div(static_cast<u32>(p.p)), p.div_d = fast_div(static_cast<u32>(p.od));
+  p.div_q = fast_div(static_cast<u32>(p.q)), p.div_p = fast_div(static_cast<u32>(p.p)),
+  p.div_d = fast_div(static_cast<u32>(p.od));
   p.div_tiles = fast_div(static_cast<u32>(p.col_tiles * to_int(g.groups))), p.div_col = fast_div(static_cast<u32>(p.col_tiles));
   p.div_rows = fast_div(static_cast<u32>(std::max(1, p.row_tiles)));
   return p;
@@ -50,6 +52,8 @@ inline std::int64_t igemm_blocks(const IgemmParams& p) { return std::int64_t{p.r
 inline std::int64_t igemm_partial_bytes(const IgemmConfig& c, const IgemmParams& p) {
   return std::int64_t{p.splits} * p.rows * p.div_tiles.divisor * c.bn * 4;
 }
-inline std::int64_t igemm_reduce_threads(const IgemmConfig& c, const IgemmParams& p) { return std::int64_t{p.rows} * p.div_tiles.divisor * c.bn / 8; }
+inline std::int64_t igemm_reduce_threads(const IgemmConfig& c, const IgemmParams& p) {
+  return std::int64_t{p.rows} * p.div_tiles.divisor * c.bn / 8;
+}
 
 }  // namespace octavo::dev

@@ -27,10 +27,10 @@ struct Halo {
   const HaloParams& p;
   const Epilogue& epilogue;
   int lane, wm, wn, group, t;
-  int block_out;                             // which channels_out of the output
+  int block_out;  // which channels_out of the output
   const char* x_base;
   const char* w_base;
-  u32 filter, ring;                          // shared addresses
+  u32 filter, ring;  // shared addresses
   HaloSpan span;
 
   // Loader: the stage it fills next, as (tile, chunk), and where its copies come from.
@@ -76,13 +76,16 @@ struct Halo {
 
   // ---- loads
   __device__ __forceinline__ void load_filter(int chunk, u32 to) const {
-    const char* from = w_base + chunk * p.w_chunk;
-    constexpr int threads = cfg.resident ? kThreads : kGroupThreads;
-#pragma unroll 1
-    for (int i = cfg.resident ? threadIdx.x : t; i < kFilterCopies; i += threads) {
-      int half = i & 1, j = (i >> 1) % cfg.channels_out, tap = (i >> 1) / cfg.channels_out;
-      const char* a = from + halo_channel(kN, j) * p.w_k + (tap / kS) * p.w_r + (tap % kS) * p.w_s + half * 16;
-      copy_async<16>(to + halo_filter_offset(cfg.channels_out, tap, j, half), a, 16);
+    constexpr u32 threads = cfg.resident ? kThreads : kGroupThreads, trips = div_up(kFilterCopies, threads);
+    const u32 first = thread_index() % threads;
+    const char* from = w_base + chunk * p.w_chunk + (first & 1) * 16;
+#pragma unroll
+    for (u32 u = 0; u < trips; ++u) {
+      u32 i = first + u * threads;
+      if (kFilterCopies % threads != 0 && u + 1 == trips && i >= kFilterCopies) break;
+      u32 j = (i >> 1) % cfg.channels_out, tap = (i >> 1) / cfg.channels_out;
+      const char* a = from + halo_channel(kN, j) * p.w_k + int(tap / kS) * p.w_r + int(tap % kS) * p.w_s;
+      copy_async<16>(to + halo_filter_offset(cfg.channels_out, tap, j, i & 1), a, 16);
     }
   }
   // Where the copies of the next tile come from; rows that this tile does not need count as outside.
@@ -110,6 +113,13 @@ struct Halo {
                      (load_ok >> u) & 1 ? 16 : 0);
     }
   }
+  /// The filter's part of the stage being loaded: a resident filter comes in with the stages of the first tile.
+  __device__ __forceinline__ void load_filter_stage() const {
+    if constexpr (!cfg.resident)
+      load_filter(load_chunk, ring + load_slot + kPatch);
+    else if (load_tile == 0)
+      load_filter(load_chunk, filter + load_chunk * kFilter);
+  }
   __device__ __forceinline__ bool loading() const { return load_tile < span.tiles; }
   __device__ __forceinline__ void load_next() {
     if (++load_chunk == cfg.chunks) load_chunk = 0, ++load_tile;
@@ -119,9 +129,7 @@ struct Halo {
   // ---- products
   using QuadA = u32[4];
   __device__ __forceinline__ static u32 next_slot(u32 s) { return s == (cfg.stages - 1) * kStage ? 0 : s + kStage; }
-  __device__ __forceinline__ u32 lane_row(int tile) const {
-    return (wm * 2 * tile + ((lane >> 3) & 1) * tile) * kColumns * 32;
-  }
+  __device__ __forceinline__ u32 lane_row(int tile) const { return (wm * 2 * tile + ((lane >> 3) & 1) * tile) * kColumns * 32; }
   __device__ __forceinline__ u32 filter_of(int chunk, u32 at) const { return b_lane + (cfg.resident ? chunk * kFilter : at); }
   __device__ __forceinline__ static void load_b(u32 (&b)[kN / 2][4], u32 from, int tap) {
 #pragma unroll
@@ -138,7 +146,8 @@ struct Halo {
   }
 
   template <int M>
-  __device__ __forceinline__ void run_tile(u32 (&a_first)[kQuads][4], u32 (&b_first)[kN / 2][4], int first_row, u32 next_lane_row) {
+  __device__ __forceinline__ void run_tile(u32 (&a_first)[kQuads][4], u32 (&b_first)[kN / 2][4], int first_row,
+                                           u32 next_lane_row) {
     constexpr int quads = M + kR - 1;
     Acc acc[M][kN][4];
 #pragma unroll
@@ -174,7 +183,7 @@ struct Halo {
           if (more) {
 #pragma unroll
             for (int u = step * per_step; u < (step + 1) * per_step && u < kCopies; ++u) load_copy(u);
-            if (!cfg.resident && step == 0) load_filter(load_chunk, ring + load_slot + kPatch);
+            if (step == 0) load_filter_stage();
           }
           if (step == (kSteps > 1 ? kSteps - 2 : 0)) copy_commit();
           // Fragments of the next step: B always, A a few quads at a time once their predecessors are dead.
@@ -191,8 +200,7 @@ struct Halo {
             if (s + 1 < kS) {
               const int lo = kR == 1 ? 0 : r == 0 ? 0 : (r - 1) * quads / (kR - 1), hi = kR == 1 ? quads : r * quads / (kR - 1);
 #pragma unroll
-              for (int i = lo; i < hi; ++i)
-                load_matrix4(a[(s + 1) & 1][i], a_shift[s + 1] + slot + row + i * kColumns * 32);
+              for (int i = lo; i < hi; ++i) load_matrix4(a[(s + 1) & 1][i], a_shift[s + 1] + slot + row + i * kColumns * 32);
             }
           }
 #pragma unroll
@@ -208,7 +216,8 @@ struct Halo {
     }
     // Epilogue. The thread's place is worked out anew, so that it holds no registers above.
     const int tid = thread_index(), thread_lane = tid & 31, warp = (tid % kGroupThreads) >> 5, warp_m = warp % cfg.warps_m;
-    const int k = int(blockIdx.x % p.blocks_out) * cfg.channels_out + (warp / cfg.warps_m) * kN * 8 + (thread_lane & 3) * 2 * kN;
+    const int k =
+        int(blockIdx.x % p.blocks_out) * cfg.channels_out + (warp / cfg.warps_m) * kN * 8 + (thread_lane & 3) * 2 * kN;
 #pragma unroll
     for (int m = 0; m < M; ++m)
 #pragma unroll
@@ -224,33 +233,34 @@ struct Halo {
       }
   }
 
+  static constexpr bool has(int height) { return height > 0 && ((cfg.heights >> height) & 1); }
   __device__ __forceinline__ void run() {
-    // The prologue: kDistance stages; a resident filter's chunks ride along, so the first products wait for one chunk only.
+    if (span.tiles == 0) {  // Nothing to do, but the other groups wait for this one's part of the filter.
+      if (cfg.resident && cfg.groups > 1) {
+        for (int i = 0; i < cfg.chunks; ++i) load_filter(i, filter + i * kFilter);
+        copy_commit();
+        copy_wait<0>();
+        for (int i = 0; i < cfg.chunks; ++i) barrier_all();
+      }
+      return;
+    }
+    // The prologue: kDistance stages, with their part of the filter, so the first products wait for one chunk of it only.
 #pragma unroll 1
     for (int i = 0; i < kDistance; ++i) {
-      if (cfg.resident) {
-        if (i < cfg.chunks) load_filter(i, filter + i * kFilter);
-        if (i == kDistance - 1)
-          for (int j = kDistance; j < cfg.chunks; ++j) load_filter(j, filter + j * kFilter);
-      }
       if (loading()) {
         if (load_chunk == 0) start_tile();
+        load_filter_stage();
 #pragma unroll
         for (int u = 0; u < kCopies; ++u) load_copy(u);
-        if (!cfg.resident) load_filter(load_chunk, ring + load_slot + kPatch);
         load_next();
       }
       copy_commit();
     }
     copy_wait<kDistance - 1>();
-    barrier_all();
-    if (span.tiles == 0) {  // Nothing to do, but the other groups wait for this one's part of the filter.
-      if (cfg.resident && cfg.groups > 1) {
-        copy_wait<0>();
-        for (int i = 1; i < cfg.chunks; ++i) barrier_all();
-      }
-      return;
-    }
+    if (cfg.resident)
+      barrier_all();
+    else
+      barrier_group();
     u32 a[kQuads][4], b[kN / 2][4];
     int units = halo_tile_units(span, 0, group), row = span.first;
 #pragma unroll
@@ -261,13 +271,13 @@ struct Halo {
       int next = i + 1 < span.tiles ? halo_tile_units(span, i + 1, group) : units;
       u32 next_row = lane_row(next);
       int first = row * halo_unit_rows(cfg);
-      if constexpr ((cfg.heights >> kTile) & 1)
+      if constexpr (has(kTile))
         if (units == kTile) run_tile<kTile>(a, b, first, next_row);
-      if constexpr (kTile > 1 && ((cfg.heights >> (kTile - 1)) & 1))
+      if constexpr (has(kTile - 1))
         if (units == kTile - 1) run_tile<kTile - 1>(a, b, first, next_row);
-      if constexpr (kTile > 2 && ((cfg.heights >> (kTile - 2)) & 1))
+      if constexpr (has(kTile - 2))
         if (units == kTile - 2) run_tile<kTile - 2>(a, b, first, next_row);
-      if constexpr (kTile > 3 && ((cfg.heights >> (kTile - 3)) & 1))
+      if constexpr (has(kTile - 3))
         if (units == kTile - 3) run_tile<kTile - 3>(a, b, first, next_row);
       row += units;
       units = next;

@@ -22,7 +22,7 @@ struct HaloConfig {
   int groups = 2;  ///< independent groups of warps_m * warps_n warps
   int tile = 4;    ///< most m16 tiles of a warp: 2 * tile rows of 8 columns
   int stages = 4;
-  bool resident = true;  ///< the whole filter stays in shared memory
+  bool resident = true;    ///< the whole filter stays in shared memory
   unsigned heights = ~0u;  ///< bit t: tiles of height t occur (halo_heights); others are not compiled
 };
 
@@ -42,10 +42,12 @@ OCTAVO_HD int halo_shared_bytes(const HaloConfig& c) {
 /// Stages ahead of the one in use that are being loaded.
 OCTAVO_HD int halo_distance(const HaloConfig& c) { return c.resident ? c.stages - 1 : c.stages - 2; }
 /// 16-byte copies a thread makes for one patch.
-OCTAVO_HD int halo_copies(const HaloConfig& c) { return div_up(halo_rows(c, c.tile) * halo_columns(c) * 2, halo_group_threads(c)); }
+OCTAVO_HD int halo_copies(const HaloConfig& c) {
+  return div_up(halo_rows(c, c.tile) * halo_columns(c) * 2, halo_group_threads(c));
+}
 
-/// Byte address inside a patch of 16-byte half `half` of the position in row `row`, column `col`. Rows of eight consecutive columns
-/// (an ldmatrix octet) fall into eight different 16-byte banks whatever the column they begin at.
+/// Byte address inside a patch of 16-byte half `half` of the position in row `row`, column `col`. Rows of eight consecutive
+/// columns (an ldmatrix octet) fall into eight different 16-byte banks whatever the column they begin at.
 OCTAVO_HD int halo_patch_offset(int columns, int row, int col, int half) {
   return (row * columns + col) * 32 + ((half ^ ((col >> 2) & 1)) << 4);
 }
@@ -91,20 +93,20 @@ OCTAVO_HD unsigned halo_heights(const HaloConfig& c, int units, int ranges) {
 struct HaloParams {
   const char* x;
   const char* w;
-  i64 x_image;                               ///< to the next image
-  u32 x_row, x_col;                          ///< in units of 16 bytes
-  i64 x_chunk;                               ///< to the next 32 bytes of channels
+  i64 x_image;       ///< to the next image
+  u32 x_row, x_col;  ///< in units of 16 bytes
+  i64 x_chunk;       ///< to the next 32 bytes of channels
   i64 w_k, w_chunk;
   int w_r, w_s;
-  int h, wd;                                 ///< input image
-  int p, q;                                  ///< output image
+  int h, wd;  ///< input image
+  int p, q;   ///< output image
   int pad_h, pad_w;
-  int groups_out;                            ///< channel blocks of one convolution group
-  int blocks_out;                            ///< channel blocks in all
-  int ranges;                                ///< blocks that share the rows
-  int units;                                 ///< rows of work / unit_rows, rounded up
-  int strips;                                ///< in all images
-  FastDiv pitch, per_image;                  ///< rows of a strip; strips of an image
+  int groups_out;            ///< channel blocks of one convolution group
+  int blocks_out;            ///< channel blocks in all
+  int ranges;                ///< blocks that share the rows
+  int units;                 ///< rows of work / unit_rows, rounded up
+  int strips;                ///< in all images
+  FastDiv pitch, per_image;  ///< rows of a strip; strips of an image
 };
 
 }  // namespace octavo::dev

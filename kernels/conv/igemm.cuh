@@ -53,7 +53,8 @@ struct Igemm {
   static constexpr int kA = cfg.bm * cfg.bk, kStage = igemm_stage_bytes(cfg), kSteps = cfg.bk / 32, kAhead = cfg.stages - 1;
   static constexpr bool kGather = cfg.align == 1;
   static_assert(!cfg.padded || cfg.run || cfg.t + cfg.r + cfg.s <= 32);
-  static_assert(kRowsA >= 1 && kRowsB >= 1 && kRowsA * kStep == cfg.bm && kRowsB * kStep == cfg.bn && kN % 2 == 0 && kAhead >= 1);
+  static_assert(kRowsA >= 1 && kRowsB >= 1 && kRowsA * kStep == cfg.bm && kRowsB * kStep == cfg.bn && kN % 2 == 0 &&
+                kAhead >= 1);
   using Acc = typename Accumulator<cfg.a>::type;
 
   const IgemmParams& p;
@@ -61,10 +62,10 @@ struct Igemm {
   u32 base;
   int tid, row_tile, col_tile, group, split;
   IgemmTap tap;
-  const char* x_base;             ///< the first image of this tile, this group's channels
+  const char* x_base;  ///< the first image of this tile, this group's channels
   const char* w_base;
-  int a_row[kRowsA];              ///< the window's first element from x_base
-  int a_w[cfg.run ? kRowsA : 1];  ///< run: byte of the image row where the window begins
+  int a_row[kRowsA];                    ///< the window's first element from x_base
+  int a_w[cfg.run ? kRowsA : 1];        ///< run: byte of the image row where the window begins
   u32 a_taps[cfg.padded ? kRowsA : 1];  ///< bit r, R + s, R + S + t: that filter row, column, plane is inside the input
   u32 a_valid = 0, a_ok = 0, b_valid = 0;
   int b_row[kRowsB];
@@ -87,7 +88,8 @@ struct Igemm {
     for (int i = 0; i < kRowsA; ++i) {
       int row = row_tile * cfg.bm + first + i * kStep;
       u32 a = quotient(row, p.div_q), b = quotient(a, p.div_p), n = quotient(b, p.div_d);
-      const int w = int(row - a * p.div_q.divisor) * p.stride_w - p.pad_w, h = int(a - b * p.div_p.divisor) * p.stride_h - p.pad_h,
+      const int w = int(row - a * p.div_q.divisor) * p.stride_w - p.pad_w,
+                h = int(a - b * p.div_p.divisor) * p.stride_h - p.pad_h,
                 d = int(b - n * p.div_d.divisor) * p.stride_d - p.pad_d;
       a_row[i] = int(i64(n - first_image) * p.x_n) + d * p.x_d + h * p.x_h + w * p.x_w;
       if constexpr (cfg.run) a_w[i] = w * p.x_w;
@@ -177,7 +179,8 @@ struct Igemm {
 #pragma unroll
       for (int i = 0; i < kRowsA; ++i) store_shared16(to + igemm_offset(cfg.bk, first + i * kStep, chunk), held[i]);
 #pragma unroll
-      for (int i = 0; i < kRowsB; ++i) store_shared16(to + kA + igemm_offset(cfg.bk, first + i * kStep, chunk), held[kRowsA + i]);
+      for (int i = 0; i < kRowsB; ++i)
+        store_shared16(to + kA + igemm_offset(cfg.bk, first + i * kStep, chunk), held[kRowsA + i]);
     }
   }
 
@@ -286,13 +289,14 @@ struct Igemm {
         for (int i = 0; i < kN; ++i) v[2 * i] = acc[m][i][2 * h], v[2 * i + 1] = acc[m][i][2 * h + 1];
         if constexpr (cfg.split) {
           const i64 columns = i64(p.div_tiles.divisor) * cfg.bn;
-          Acc* to = static_cast<Acc*>(p.partial) + (i64(split) * p.rows + row) * columns + group * p.col_tiles * cfg.bn + column;
+          Acc* to =
+              static_cast<Acc*>(p.partial) + (i64(split) * p.rows + row) * columns + group * p.col_tiles * cfg.bn + column;
 #pragma unroll
           for (int i = 0; i < 2 * kN; ++i) to[i] = v[i];
         } else {
           u32 x = quotient(row, p.div_q), y = quotient(x, p.div_p), n = quotient(y, p.div_d);
-          epilogue.template store<2 * kN>(v, int(n), int(y - n * p.div_d.divisor), int(x - y * p.div_p.divisor), int(row - x * p.div_q.divisor),
-                                          group * p.group_k + column, valid);
+          epilogue.template store<2 * kN>(v, int(n), int(y - n * p.div_d.divisor), int(x - y * p.div_p.divisor),
+                                          int(row - x * p.div_q.divisor), group * p.group_k + column, valid);
         }
       }
   }
@@ -316,8 +320,8 @@ OCTAVO_DEVICE void igemm_reduce(const IgemmParams& p, const Epilogue& epilogue, 
 #pragma unroll
     for (int i = 0; i < 8; ++i) v[i] += from[i];
   u32 x = quotient(row, p.div_q), y = quotient(x, p.div_p), n = quotient(y, p.div_d);
-  epilogue.template store<8>(v, int(n), int(y - n * p.div_d.divisor), int(x - y * p.div_p.divisor), int(row - x * p.div_q.divisor),
-                             group * p.group_k + column, valid > 8 ? 8 : valid);
+  epilogue.template store<8>(v, int(n), int(y - n * p.div_d.divisor), int(x - y * p.div_p.divisor),
+                             int(row - x * p.div_q.divisor), group * p.group_k + column, valid > 8 ? 8 : valid);
 }
 
 }  // namespace octavo::dev

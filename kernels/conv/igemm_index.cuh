@@ -21,8 +21,8 @@ struct IgemmConfig {
   int bm = 128, bn = 128, bk = 64;  ///< tile: rows, columns, bytes of reduction in a stage
   int warps_m = 2, warps_n = 2;
   int stages = 4;
-  int blocks = 1;           ///< blocks that should share a multiprocessor
-  bool split = false;       ///< writes partial sums for igemm_reduce
+  int blocks = 1;      ///< blocks that should share a multiprocessor
+  bool split = false;  ///< writes partial sums for igemm_reduce
 };
 
 OCTAVO_HD int igemm_threads(const IgemmConfig& c) { return 32 * c.warps_m * c.warps_n; }
@@ -34,9 +34,12 @@ OCTAVO_HD int igemm_iterations(const IgemmConfig& c) { return div_up(igemm_chunk
 OCTAVO_HD int igemm_stage_bytes(const IgemmConfig& c) { return (c.bm + c.bn) * c.bk; }
 OCTAVO_HD int igemm_shared_bytes(const IgemmConfig& c) { return c.stages * igemm_stage_bytes(c); }
 
-/// Address inside a stage's operand of 16-byte chunk `c` of row `row`: any eight consecutive rows fall into eight banks of 16 bytes.
+/// Address inside a stage's operand of 16-byte chunk `c` of row `row`: any eight consecutive rows fall into eight banks of 16
+/// bytes.
 OCTAVO_HD int igemm_offset(int bk, int row, int c) {
-  return bk == 128 ? row * 128 + ((c ^ (row & 7)) << 4) : bk == 64 ? row * 64 + ((c ^ ((row >> 1) & 3)) << 4) : row * 32 + ((c ^ ((row >> 2) & 1)) << 4);
+  return bk == 128  ? row * 128 + ((c ^ (row & 7)) << 4)
+         : bk == 64 ? row * 64 + ((c ^ ((row >> 1) & 3)) << 4)
+                    : row * 32 + ((c ^ ((row >> 2) & 1)) << 4);
 }
 /// Which of the tile's output channels B row `j` holds: the accumulators of a thread are consecutive channels.
 OCTAVO_HD int igemm_channel(int n_tiles, int j) {
@@ -71,24 +74,24 @@ OCTAVO_HD bool igemm_advance(const IgemmConfig& g, IgemmTap& at, int chunks) {
 struct IgemmParams {
   const char* x;
   const char* w;
-  void* partial;              ///< split: [split][row][column] of 32-bit sums, columns padded to whole tiles
-  const char* x_end;          ///< align 1: one past the last byte that may be read
+  void* partial;      ///< split: [split][row][column] of 32-bit sums, columns padded to whole tiles
+  const char* x_end;  ///< align 1: one past the last byte that may be read
   const char* w_end;
   i64 x_n;
-  i64 x_group, w_group;       ///< bytes to the next group
-  int x_d, x_h, x_w;          ///< to the next voxel along an axis
-  int x_td, x_th, x_tw;       ///< to the next tap along an axis
-  int x_pair, w_pair;         ///< to the next 32 bytes of channels
+  i64 x_group, w_group;  ///< bytes to the next group
+  int x_d, x_h, x_w;     ///< to the next voxel along an axis
+  int x_td, x_th, x_tw;  ///< to the next tap along an axis
+  int x_pair, w_pair;    ///< to the next 32 bytes of channels
   int w_k, w_t, w_r, w_s;
-  int d, h, wd;               ///< input; for runs wd is the bytes of a row
-  int od, p, q;               ///< output
+  int d, h, wd;  ///< input; for runs wd is the bytes of a row
+  int od, p, q;  ///< output
   int stride_d, stride_h, stride_w, pad_d, pad_h, pad_w, dil_d, dil_h, dil_w;
-  int rows;                   ///< N*OD*P*Q
-  int k, group_k;             ///< output channels in all, of a group
-  int row_tiles, col_tiles;   ///< col_tiles: of one group
-  int splits, per_split;      ///< iterations of a split
+  int rows;                                ///< N*OD*P*Q
+  int k, group_k;                          ///< output channels in all, of a group
+  int row_tiles, col_tiles;                ///< col_tiles: of one group
+  int splits, per_split;                   ///< iterations of a split
   FastDiv div_q, div_p, div_d, div_tiles;  ///< div_tiles: col_tiles * groups
-  FastDiv div_col, div_rows;  ///< col_tiles; row_tiles
+  FastDiv div_col, div_rows;               ///< col_tiles; row_tiles
 };
 
 }  // namespace octavo::dev

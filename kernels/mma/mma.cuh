@@ -33,9 +33,9 @@ OCTAVO_DEVICE void load_matrix2(u32 (&r)[2], u32 address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0,%1}, [%2];" : "=r"(r[0]), "=r"(r[1]) : "r"(address) : "memory");
 }
 
-#define OCTAVO_MMA_S(SHAPE, TYPES, C)                                                                              \
+#define OCTAVO_MMA_S(SHAPE, TYPES, C)                                                                               \
   asm volatile("mma.sync.aligned." SHAPE ".row.col." TYPES " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};" \
-               : "+" C(c[0]), "+" C(c[1]), "+" C(c[2]), "+" C(c[3])                                                  \
+               : "+" C(c[0]), "+" C(c[1]), "+" C(c[2]), "+" C(c[3])                                                 \
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1))
 #define OCTAVO_MMA_INT8X8X16(TYPES, C0, C1, A, B) \
   asm volatile("mma.sync.aligned.m8n8k16.row.col." TYPES " {%0,%1}, {%2}, {%3}, {%0,%1};" : "+r"(C0), "+r"(C1) : "r"(A), "r"(B))
@@ -50,10 +50,10 @@ OCTAVO_DEVICE void multiply(T (&c)[4], const u32 (&a)[4], u32 b0, u32 b1) {
     if constexpr (A == Elem::s8 && B == Elem::u8) OCTAVO_MMA_S("m16n8k32", "s32.s8.u8.s32", "r");
     if constexpr (A == Elem::u8 && B == Elem::u8) OCTAVO_MMA_S("m16n8k32", "s32.u8.u8.s32", "r");
 #else
-#define OCTAVO_QUARTERS(TYPES)                           \
-  OCTAVO_MMA_INT8X8X16(TYPES, c[0], c[1], a[0], b0);     \
-  OCTAVO_MMA_INT8X8X16(TYPES, c[2], c[3], a[1], b0);     \
-  OCTAVO_MMA_INT8X8X16(TYPES, c[0], c[1], a[2], b1);     \
+#define OCTAVO_QUARTERS(TYPES)                       \
+  OCTAVO_MMA_INT8X8X16(TYPES, c[0], c[1], a[0], b0); \
+  OCTAVO_MMA_INT8X8X16(TYPES, c[2], c[3], a[1], b0); \
+  OCTAVO_MMA_INT8X8X16(TYPES, c[0], c[1], a[2], b1); \
   OCTAVO_MMA_INT8X8X16(TYPES, c[2], c[3], a[3], b1)
     if constexpr (A == Elem::s8 && B == Elem::s8) {
       OCTAVO_QUARTERS("s32.s8.s8.s32");

@@ -37,7 +37,8 @@ struct FastDiv {
   u32 divisor, mul, shift;
 };
 OCTAVO_HD FastDiv fast_div(u32 d) {
-  // The round-up method with a 32-bit multiplier is exact for n < 2^31 when 2^(32 + s) / d is rounded up and s = ceil(log2 d) - 1.
+  // The round-up method with a 32-bit multiplier is exact for n < 2^31 when 2^(32 + s) / d is rounded up and s = ceil(log2 d)
+  // - 1.
   u32 s = 0;
   while ((u64{1} << (s + 1)) < d) ++s;
   if (d == 1) return {1, 0, 0};

@@ -23,21 +23,25 @@ OCTAVO_DEVICE void copy_async(u32 to, const void* from, int valid) {
   u32 word[4] = {0, 0, 0, 0};
   if (valid >= N) {
     if constexpr (N == 16)
-      asm volatile("ld.global.nc.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3]) : "l"(from));
+      asm volatile("ld.global.nc.v4.u32 {%0,%1,%2,%3}, [%4];"
+                   : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3])
+                   : "l"(from));
     else
       for (int i = 0; i < N / 4; ++i) word[i] = static_cast<const u32*>(from)[i];
   } else {
     for (int i = 0; i < valid; ++i) word[i >> 2] |= u32{static_cast<const u8*>(from)[i]} << (8 * (i & 3));
   }
   if constexpr (N == 16)
-    asm volatile("st.shared.v4.u32 [%0], {%1,%2,%3,%4};" ::"r"(to), "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3]) : "memory");
+    asm volatile("st.shared.v4.u32 [%0], {%1,%2,%3,%4};" ::"r"(to), "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3])
+                 : "memory");
   else
     for (int i = 0; i < N / 4; ++i) asm volatile("st.shared.u32 [%0], %1;" ::"r"(to + 4 * i), "r"(word[i]) : "memory");
 #endif
 }
 
 OCTAVO_DEVICE void store_shared16(u32 to, const u32 (&word)[4]) {
-  asm volatile("st.shared.v4.u32 [%0], {%1,%2,%3,%4};" ::"r"(to), "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3]) : "memory");
+  asm volatile("st.shared.v4.u32 [%0], {%1,%2,%3,%4};" ::"r"(to), "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3])
+               : "memory");
 }
 
 OCTAVO_DEVICE void copy_commit() {

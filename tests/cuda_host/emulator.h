@@ -6,6 +6,7 @@
 // and named barriers block it, asynchronous copies happen as early or as late as the hardware would be allowed to. Include
 // before any kernel header. What it does not show: timing, and what the real memory system does beyond these orders.
 
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"  // #pragma unroll
 #define OCTAVO_EMULATED_DEVICE 1
 #define OCTAVO_DEVICE inline
 #define __device__
@@ -64,7 +65,11 @@ struct WarpOp {
 class Block {
  public:
   Block(int threads, std::size_t shared, Copies copies, Order order, unsigned seed)
-      : shared_(shared, static_cast<char>(0xC3)), fibers_(static_cast<std::size_t>(threads)), warps_(static_cast<std::size_t>(threads + 31) / 32), copies_(copies), order_(order),
+      : shared_(shared, static_cast<char>(0xC3)),
+        fibers_(static_cast<std::size_t>(threads)),
+        warps_(static_cast<std::size_t>(threads + 31) / 32),
+        copies_(copies),
+        order_(order),
         random_(seed) {}
 
   void run(const std::function<void()>& body) {
@@ -110,7 +115,8 @@ class Block {
   int thread() const { return running_; }
   char* shared(std::uint32_t address, int bytes) {
     if (address % static_cast<unsigned>(bytes) != 0 || address + static_cast<unsigned>(bytes) > shared_.size())
-      fail("shared access of " + std::to_string(bytes) + " bytes at " + std::to_string(address) + " of " + std::to_string(shared_.size()));
+      fail("shared access of " + std::to_string(bytes) + " bytes at " + std::to_string(address) + " of " +
+           std::to_string(shared_.size()));
     return shared_.data() + (error_.empty() ? address : 0);
   }
   void fail(const std::string& what) {
@@ -168,7 +174,8 @@ class Block {
         for (int col = 0; col < 8; ++col) {
           T& sum = static_cast<T*>(w.c[row % 8 * 4 + col / 2])[row / 8 * 2 + col % 2];
           for (int word = 0; word < 8; ++word)
-            sum = product(sum, w.a[row % 8 * 4 + word % 4][row / 8 + word / 4 * 2], w.b[col * 4 + word % 4][word / 4], elements);
+            sum =
+                product(sum, w.a[row % 8 * 4 + word % 4][row / 8 + word / 4 * 2], w.b[col * 4 + word % 4][word / 4], elements);
         }
       ++products;
     });
@@ -236,7 +243,9 @@ inline octavo::emulator::BlockIndex blockIdx;
 
 namespace octavo::dev {
 
-inline u32 shared_address(const void* p) { return static_cast<u32>(static_cast<const char*>(p) - emulator::block().shared_.data()); }
+inline u32 shared_address(const void* p) {
+  return static_cast<u32>(static_cast<const char*>(p) - emulator::block().shared_.data());
+}
 template <int N>
 void copy_async(u32 to, const void* from, int valid) {
   emulator::block().copy(to, from, N, valid);

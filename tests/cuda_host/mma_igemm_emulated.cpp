@@ -96,8 +96,10 @@ void check(const Shape& z, Copies copies, Order order) {
                       ww = q * z.stride[2] - z.pad[2] + s * z.dilation[2];
                   if (dd < 0 || dd >= z.in[0] || h < 0 || h >= z.in[1] || ww < 0 || ww >= z.in[2]) continue;
                   for (int c = 0; c < cg; ++c)
-                    sum += static_cast<double>(A::value(x[static_cast<std::size_t>((((n * z.in[0] + dd) * z.in[1] + h) * z.in[2] + ww) * z.c + k / (z.k / z.groups) * cg + c)])) *
-                           static_cast<double>(B::value(w[static_cast<std::size_t>((((k * z.taps[0] + t) * z.taps[1] + r) * z.taps[2] + s) * cg + c)]));
+                    sum += static_cast<double>(A::value(x[static_cast<std::size_t>(
+                               (((n * z.in[0] + dd) * z.in[1] + h) * z.in[2] + ww) * z.c + k / (z.k / z.groups) * cg + c)])) *
+                           static_cast<double>(B::value(
+                               w[static_cast<std::size_t>((((k * z.taps[0] + t) * z.taps[1] + r) * z.taps[2] + s) * cg + c)]));
                 }
             want[at++] = static_cast<T>(sum);
             nonzero |= sum != 0;
@@ -105,8 +107,10 @@ void check(const Shape& z, Copies copies, Order order) {
   ASSERT_TRUE(nonzero);
   IgemmGeometry g;
   g.n = z.n, g.k = z.k, g.groups = z.groups;
-  for (int i = 0; i < 3; ++i) g.in[i] = z.in[i], g.out[i] = out[i], g.stride[i] = z.stride[i], g.pad[i] = z.pad[i], g.dilation[i] = z.dilation[i];
-  g.x_s[2] = z.c * es, g.x_s[1] = z.in[2] * g.x_s[2], g.x_s[0] = z.in[1] * g.x_s[1], g.x_n = z.in[0] * g.x_s[0], g.x_group = cg * es;
+  for (int i = 0; i < 3; ++i)
+    g.in[i] = z.in[i], g.out[i] = out[i], g.stride[i] = z.stride[i], g.pad[i] = z.pad[i], g.dilation[i] = z.dilation[i];
+  g.x_s[2] = z.c * es, g.x_s[1] = z.in[2] * g.x_s[2], g.x_s[0] = z.in[1] * g.x_s[1], g.x_n = z.in[0] * g.x_s[0],
+  g.x_group = cg * es;
   g.w_s[2] = cg * es, g.w_s[1] = z.taps[2] * g.w_s[2], g.w_s[0] = z.taps[1] * g.w_s[1], g.w_k = z.taps[0] * g.w_s[0];
   IgemmParams params = igemm_params(cfg, g, z.splits);
   params.x = reinterpret_cast<const char*>(x.data()), params.x_end = params.x + x.size() * es;
@@ -133,17 +137,66 @@ void check(const Shape& z, Copies copies, Order order) {
   EXPECT_EQ(missed, 0u);
 }
 
-constexpr IgemmConfig kPlain{.r = 3, .s = 3, .tap_bytes = 64, .bm = 64, .bn = 64, .bk = 64, .warps_m = 2, .warps_n = 2, .stages = 3};
-constexpr IgemmConfig kWide{.r = 3, .s = 3, .tap_bytes = 48, .bm = 128, .bn = 64, .bk = 128, .warps_m = 2, .warps_n = 2, .stages = 2};
-constexpr IgemmConfig kGemm{.tap_bytes = 320, .padded = false, .bm = 64, .bn = 128, .bk = 64, .warps_m = 1, .warps_n = 4, .stages = 4};
-constexpr IgemmConfig kSplit{.r = 3, .s = 3, .tap_bytes = 128, .bm = 64, .bn = 64, .bk = 64, .warps_m = 2, .warps_n = 2, .stages = 3, .split = true};
-constexpr IgemmConfig kFour{.r = 3, .s = 2, .tap_bytes = 20, .align = 4, .bm = 64, .bn = 32, .bk = 64, .warps_m = 2, .warps_n = 1, .stages = 3};
-constexpr IgemmConfig kOdd{.r = 2, .s = 3, .tap_bytes = 17, .align = 1, .bm = 64, .bn = 32, .bk = 64, .warps_m = 2, .warps_n = 1, .stages = 3};
-constexpr IgemmConfig kRun{.r = 7, .s = 1, .tap_bytes = 21, .align = 1, .run = true, .bm = 64, .bn = 32, .bk = 64, .warps_m = 2, .warps_n = 1, .stages = 2};
-constexpr IgemmConfig kVolume{.t = 3, .r = 2, .s = 1, .tap_bytes = 32, .bm = 64, .bn = 32, .bk = 32, .warps_m = 2, .warps_n = 1, .stages = 3};
-constexpr IgemmConfig kHalf{.a = Elem::f16, .b = Elem::f16, .r = 3, .s = 3, .tap_bytes = 80, .bm = 64, .bn = 64, .bk = 64, .warps_m = 2, .warps_n = 2, .stages = 3};
-constexpr IgemmConfig kTf32{.a = Elem::tf32, .b = Elem::tf32, .r = 3, .s = 3, .tap_bytes = 36, .align = 4, .bm = 64, .bn = 64, .bk = 64, .warps_m = 2, .warps_n = 2, .stages = 3};
-constexpr IgemmConfig kMixed{.a = Elem::u8, .b = Elem::s8, .r = 1, .s = 3, .tap_bytes = 8, .align = 8, .bm = 64, .bn = 64, .bk = 64, .warps_m = 2, .warps_n = 2, .stages = 3};
+constexpr IgemmConfig kPlain{
+    .r = 3, .s = 3, .tap_bytes = 64, .bm = 64, .bn = 64, .bk = 64, .warps_m = 2, .warps_n = 2, .stages = 3};
+constexpr IgemmConfig kWide{
+    .r = 3, .s = 3, .tap_bytes = 48, .bm = 128, .bn = 64, .bk = 128, .warps_m = 2, .warps_n = 2, .stages = 2};
+constexpr IgemmConfig kGemm{
+    .tap_bytes = 320, .padded = false, .bm = 64, .bn = 128, .bk = 64, .warps_m = 1, .warps_n = 4, .stages = 4};
+constexpr IgemmConfig kSplit{
+    .r = 3, .s = 3, .tap_bytes = 128, .bm = 64, .bn = 64, .bk = 64, .warps_m = 2, .warps_n = 2, .stages = 3, .split = true};
+constexpr IgemmConfig kFour{
+    .r = 3, .s = 2, .tap_bytes = 20, .align = 4, .bm = 64, .bn = 32, .bk = 64, .warps_m = 2, .warps_n = 1, .stages = 3};
+constexpr IgemmConfig kOdd{
+    .r = 2, .s = 3, .tap_bytes = 17, .align = 1, .bm = 64, .bn = 32, .bk = 64, .warps_m = 2, .warps_n = 1, .stages = 3};
+constexpr IgemmConfig kRun{.r = 7,
+                           .s = 1,
+                           .tap_bytes = 21,
+                           .align = 1,
+                           .run = true,
+                           .bm = 64,
+                           .bn = 32,
+                           .bk = 64,
+                           .warps_m = 2,
+                           .warps_n = 1,
+                           .stages = 2};
+constexpr IgemmConfig kVolume{
+    .t = 3, .r = 2, .s = 1, .tap_bytes = 32, .bm = 64, .bn = 32, .bk = 32, .warps_m = 2, .warps_n = 1, .stages = 3};
+constexpr IgemmConfig kHalf{.a = Elem::f16,
+                            .b = Elem::f16,
+                            .r = 3,
+                            .s = 3,
+                            .tap_bytes = 80,
+                            .bm = 64,
+                            .bn = 64,
+                            .bk = 64,
+                            .warps_m = 2,
+                            .warps_n = 2,
+                            .stages = 3};
+constexpr IgemmConfig kTf32{.a = Elem::tf32,
+                            .b = Elem::tf32,
+                            .r = 3,
+                            .s = 3,
+                            .tap_bytes = 36,
+                            .align = 4,
+                            .bm = 64,
+                            .bn = 64,
+                            .bk = 64,
+                            .warps_m = 2,
+                            .warps_n = 2,
+                            .stages = 3};
+constexpr IgemmConfig kMixed{.a = Elem::u8,
+                             .b = Elem::s8,
+                             .r = 1,
+                             .s = 3,
+                             .tap_bytes = 8,
+                             .align = 8,
+                             .bm = 64,
+                             .bn = 64,
+                             .bk = 64,
+                             .warps_m = 2,
+                             .warps_n = 2,
+                             .stages = 3};
 
 class Igemm_ : public testing::TestWithParam<std::tuple<Copies, Order>> {};
 TEST_P(Igemm_, Plain) {
