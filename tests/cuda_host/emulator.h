@@ -6,7 +6,6 @@
 // and named barriers block it, asynchronous copies happen as early or as late as the hardware would be allowed to. Include
 // before any kernel header. What it does not show: timing, and what the real memory system does beyond these orders.
 
-#pragma GCC diagnostic ignored "-Wunknown-pragmas"  // #pragma unroll
 #define OCTAVO_EMULATED_DEVICE 1
 #define OCTAVO_DEVICE inline
 #define __device__
