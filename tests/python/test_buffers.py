@@ -151,13 +151,16 @@ def test_raw_bits_of_bfloat16_are_refused():
         (lambda: np.zeros(287, np.int32), "287|size|bytes|dim"),
         (lambda: np.zeros((2, 4, 6, 6), np.int32)[:, :, ::-1], "stride"),
         (lambda: np.zeros((4, 2, 6, 6), np.int32), "dim|shape"),
+        (lambda: np.zeros((2, 6, 4, 6), np.int32), "dim|shape"),
     ],
 )  # fmt: skip
 def test_another_shape_or_layout_is_refused(bad, match, arrays):
     graph, x, w, y = built()
     out = bad()
     if "torch" in type(arrays(X)).__module__ and out.ndim == 4 and out.strides[2] < 0:
-        pytest.skip("PyTorch has no negative strides")
+        with pytest.raises(ValueError, match="negative"):  # PyTorch has no negative strides
+            arrays(out)
+        return
     with pytest.raises(ValueError, match=match) as error:
         graph.execute({x: arrays(X), w: arrays(W), y: arrays(out)})
     assert "conv_fprop.0::Y" in str(error.value)
@@ -179,6 +182,23 @@ def test_equal_memory_under_other_names_is_accepted():
         graph.execute({x: X, w: W, bias: np.arange(5, dtype=np.int32)[:3], z: out})
 
 
+def test_equal_dims_mean_equal_axes():
+    """A cube: NCHW and NHWC walk the memory alike, and only the axes' names tell them apart."""
+    x = RNG.integers(-9, 10, (2, 4, 4, 4)).astype(np.int8)
+    w = np.ones((1, 4, 1, 1), np.int8)
+    graph = cudnn.pygraph(io_data_type=DT.INT8, compute_data_type=DT.INT32)
+    a = graph.tensor(dim=[2, 4, 4, 4], stride=[64, 1, 16, 4])
+    b = graph.tensor_like(w)
+    c = graph.conv_fprop(a, b, padding=[0, 0], stride=[1, 1], dilation=[1, 1]).set_output(True).set_data_type(DT.INT32)
+    graph.build([cudnn.heur_mode.A])
+    y = np.zeros((2, 1, 4, 4), np.int32)
+    with pytest.raises(ValueError, match="stride"):
+        graph.execute({a: x, b: w, c: y})
+    nhwc = np.ascontiguousarray(x.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
+    graph.execute({a: nhwc, b: w, c: y})
+    assert np.array_equal(y, x.astype(np.int32).sum(1, keepdims=True))
+
+
 def test_null_and_read_only_and_non_buffers():
     graph, x, w, y = built()
     out = fresh()
@@ -197,21 +217,31 @@ def test_null_and_read_only_and_non_buffers():
             graph.execute({x: bad, w: W, y: out})
 
 
+def shifted(values, by):
+    """A copy of an array at an address that is `by` bytes past a multiple of 64."""
+    storage = np.zeros(values.nbytes + 192, np.uint8)
+    start = (-storage.ctypes.data) % 64 + by
+    view = storage[start : start + values.nbytes].view(values.dtype).reshape(values.shape)
+    view[...] = values
+    return view
+
+
 def test_alignment_is_checked():
-    """The default of 16 bytes is a promise to the plan; a view that breaks it is refused, and set_alignment() mends it."""
-    big = np.zeros((2 * X.size + 16,), np.int8)
-    offset = (-big.ctypes.data) % 16 + 3
-    view = big[offset : offset + X.size].reshape(X.shape)
-    view[...] = X
+    """Without set_alignment() an element's own alignment is enough; what is declared is held to."""
     graph, x, w, y = built()
-    with pytest.raises(ValueError, match="align.*set_alignment"):
-        graph.execute({x: view, w: W, y: fresh()})
+    out = fresh()
+    graph.execute({x: shifted(X, 3), w: shifted(W, 1), y: out})
+    assert np.array_equal(out, EXPECTED)
+    with pytest.raises(ValueError, match="conv_fprop.0::Y.*alignment of 4"):
+        graph.execute({x: X, w: W, y: shifted(out, 2)})
     graph, x, w, y = conv(X, W, out=DT.INT32, io=DT.INT8)
     y.set_stride([144, 36, 6, 1])
-    x.set_alignment(1)
+    x.set_alignment(32)
     graph.build([cudnn.heur_mode.A])
-    out = fresh()
-    graph.execute({x: view, w: W, y: out})
+    with pytest.raises(ValueError, match="alignment of 32 bytes.*set_alignment"):
+        graph.execute({x: shifted(X, 16), w: W, y: out})
+    out[...] = 0
+    graph.execute({x: shifted(X, 32), w: W, y: out})
     assert np.array_equal(out, EXPECTED)
 
 
