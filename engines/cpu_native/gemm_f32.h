@@ -27,13 +27,14 @@ struct TapsArgs {
   int tail = 0;  ///< columns to store in the last vector; 0 = all
 };
 
-/// c[i][:] (+)= sum over segments s and steps d of a[s * a_segment + d * a_step + 4 * i] * b[s * b_segment + d * b_step + :]
+/// c[i][:] (+)= sum over images n, segments s and steps d of
+/// a[n * a_image + s * a_segment + d * a_step + 4 * i] * b[n * b_image + s * b_segment + d * b_step + :]
 struct OuterArgs {
   const void* a = nullptr;
-  std::int64_t a_segment = 0, a_step = 0;
+  std::int64_t a_image = 0, a_segment = 0, a_step = 0;
   const void* b = nullptr;
-  std::int64_t b_segment = 0, b_step = 0;
-  std::int64_t segments = 0, depth = 0;
+  std::int64_t b_image = 0, b_segment = 0, b_step = 0;
+  std::int64_t images = 1, segments = 0, depth = 0;
   float* c = nullptr;
   std::int64_t c_row = 0;
   bool accumulate = false;

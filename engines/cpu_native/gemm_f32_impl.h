@@ -83,22 +83,24 @@ template <class V, int M, int NV, bool kFirst>
 void outer_tile(const OuterArgs& g) {
   typename V::Reg acc[M][NV];
   start_tile<V, M, NV, kFirst>(acc, g.c, g.c_row, g.tail);
-  const char* a = static_cast<const char*>(g.a);
-  const char* b = static_cast<const char*>(g.b);
-  for (std::int64_t s = 0; s < g.segments; ++s) {
-    const char* p0 = a;
-    const char* q = b;
-    for (std::int64_t d = g.depth; d > 0; --d) {
-      const char *p3 = p0 + 12, *p6 = p0 + 24, *p9 = p0 + 36, *p12 = p0 + 48;
-      typename V::Reg y[NV];
+  for (std::int64_t n = 0; n < g.images; ++n) {
+    const char* a = static_cast<const char*>(g.a) + n * g.a_image;
+    const char* b = static_cast<const char*>(g.b) + n * g.b_image;
+    for (std::int64_t s = 0; s < g.segments; ++s) {
+      const char* p0 = a;
+      const char* q = b;
+      for (std::int64_t d = g.depth; d > 0; --d) {
+        const char *p3 = p0 + 12, *p6 = p0 + 24, *p9 = p0 + 36, *p12 = p0 + 48;
+        typename V::Reg y[NV];
 #pragma GCC unroll 4
-      for (int j = 0; j < NV; ++j) y[j] = V::load(reinterpret_cast<const float*>(q) + j * V::kLanes);
-      OCTAVO_ROWS(4)
-      p0 += g.a_step;
-      q += g.b_step;
+        for (int j = 0; j < NV; ++j) y[j] = V::load(reinterpret_cast<const float*>(q) + j * V::kLanes);
+        OCTAVO_ROWS(4)
+        p0 += g.a_step;
+        q += g.b_step;
+      }
+      a += g.a_segment;
+      b += g.b_segment;
     }
-    a += g.a_segment;
-    b += g.b_segment;
   }
   store_tile<V, M, NV>(acc, g.c, g.c_row, g.tail);
 }
@@ -226,7 +228,7 @@ void widen(float* dst, const void* src, std::int64_t count, DataType_t type) {
       const float* s = static_cast<const float*>(src);
       std::int64_t i = 0;
       for (; i + V::kLanes <= count; i += V::kLanes) V::store(dst + i, V::load(s + i));
-      for (; i < count; ++i) dst[i] = s[i];
+      if (i < count) V::store_tail(dst + i, V::load_tail(s + i, static_cast<int>(count - i)), static_cast<int>(count - i));
       return;
     }
     case DataType_t::BFLOAT16: {

@@ -7,12 +7,17 @@
 
 namespace octavo::cpu_native {
 
-// One declaration and one line in the list a path. (A path is defined as `extern const Path kName = {...}` in its own file.)
-
+// One declaration and one line in the list a path. Its own file defines it.
+extern const Path kDirectS8;
 extern const Path kDirectFloat;
+extern const Path kWgradFloat;
 
 std::span<const Path> paths() {
-  static const std::vector<Path> kPaths{kDirectFloat};
+  static const std::vector<Path> kPaths{
+      kDirectS8,
+      kDirectFloat,
+      kWgradFloat,
+  };
   return kPaths;
 }
 

@@ -28,6 +28,7 @@ void sweep(Direction direction, const std::vector<std::string>& names, std::uint
 }
 
 TEST(FloatRandom, Fprop) { sweep(Direction::fprop, {"direct_float"}, 1000, 400); }
+TEST(FloatRandom, Wgrad) { sweep(Direction::wgrad, {"wgrad_float"}, 3000, 300); }
 TEST(FloatRandom, Dgrad) { sweep(Direction::dgrad, {"direct_float"}, 2000, 400); }
 
 }  // namespace
