@@ -141,8 +141,8 @@ error_t PartialOracle::prepare(const Problem& problem, const verify::Data& data,
   double checked = 0;
   for (Part& part : parts_to_check(problem, operations)) {
     checked += part.problem.operations();
-    const Problem& p = part.problem;
-    Piece piece{std::move(part), verify::Data(p), {}};
+    verify::Data inputs(part.problem);
+    Piece piece{std::move(part), std::move(inputs), {}};
     const Part& kept = piece.part;
     verify::Data& d = piece.data;
     copy_in(kept.problem.direction == Direction::dgrad ? d.y : d.x, input_a(problem, data), kept.a);
