@@ -279,6 +279,35 @@ class ChainBuilder {
   bool is_int_ = true, aux_is_int_ = false;
 };
 
+/// Recognises Affine in a finished chain.
+TileEpilogue::Affine affine_of(const TileEpilogue::Program& program) {
+  TileEpilogue::Affine a;
+  const auto& steps = program.steps;
+  std::size_t i = 0;
+  const auto param = [&](Op op, int& index) {
+    const bool here = i < steps.size() && steps[i].op == op && !steps[i].auxiliary &&
+                      (steps[i].source == Source::channel || steps[i].source == Source::scalar);
+    if (here) index = steps[i++].index;
+    return here;
+  };
+  if (program.float_accumulator) return a;
+  param(Op::add_i, a.bias_i);
+  if (i >= steps.size() || steps[i].op != Op::to_float || steps[i].auxiliary) return a;
+  ++i;
+  if (!param(Op::mul_f, a.scale)) return a;
+  param(Op::add_f, a.bias);
+  if (i < steps.size() && steps[i].op == Op::relu_f && !steps[i].auxiliary && steps[i].slope == 0 && steps[i].lower == 0 &&
+      !steps[i].has_upper) {
+    a.relu = true;
+    ++i;
+  }
+  if (i + 1 != steps.size() || steps[i].op != Op::store || steps[i].value_is_int) return a;
+  const RowAddress& out = program.outputs[static_cast<std::size_t>(steps[i].index)];
+  const bool run = out.channels == RowAddress::Channels::contiguous || out.channels == RowAddress::Channels::blocked;
+  a.matches = run && (out.type == DataType_t::INT8 || out.type == DataType_t::UINT8);
+  return a;
+}
+
 }  // namespace
 
 error_t TileEpilogue::compile(const Problem& problem, CpuIsa isa) {
@@ -293,7 +322,8 @@ error_t TileEpilogue::compile(const Problem& problem, CpuIsa isa) {
   chain_ = &run_chain_portable;
 #if defined(__x86_64__)
   if (isa >= CpuIsa::avx512) {
-    chain_ = &run_chain_avx512;
+    program_.affine = affine_of(program_);
+    chain_ = program_.affine.matches ? &run_affine_avx512 : &run_chain_avx512;
   } else if (isa == CpuIsa::avx2) {
     chain_ = &run_chain_avx2;
   }
@@ -343,7 +373,28 @@ TileEpilogue::Bound TileEpilogue::bind(const Args& args, void* workspace) const 
       }
     }
   }
+  if (program_.affine.matches) bound.tame = is_tame(bound);
   return bound;
+}
+
+bool TileEpilogue::is_tame(const Bound& bound) const {
+  const Affine& a = program_.affine;
+  const auto largest = [&](int index) {
+    if (index < 0) return 0.0;
+    const Param& param = program_.params[static_cast<std::size_t>(index)];
+    const auto* v = reinterpret_cast<const float*>(bound.params + param.offset);
+    const std::int64_t n = param.channel ? problem_.result().dim[1] : 1;
+    double most = 0;
+    for (std::int64_t c = 0; c < n; ++c) {
+      if (!std::isfinite(v[c])) return std::numeric_limits<double>::infinity();
+      most = std::max(most, std::fabs(static_cast<double>(v[c])));
+    }
+    return most;
+  };
+  const bool bytes = element_bytes(problem_.input_a().type) == 1 && element_bytes(problem_.input_b().type) == 1;
+  const bool plain = bytes && problem_.zero_points == ZeroPoints{} && a.bias_i < 0;
+  const double sum = plain ? std::min(0x1p31, 255.0 * 255.0 * static_cast<double>(problem_.accumulation_length())) : 0x1p31;
+  return sum * largest(a.scale) + largest(a.bias) < 0x1.fffffep30;
 }
 
 void TileEpilogue::run(const Bound& bound, const Rows& rows, const void* accumulators, std::ptrdiff_t row_stride) const {

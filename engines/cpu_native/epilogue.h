@@ -87,6 +87,7 @@ class TileEpilogue {
   struct Bound {
     const Args* args = nullptr;
     const std::byte* params = nullptr;  // expanded scalars and channel vectors
+    bool tame = false;                  // affine form: neither NaN nor a value past int32 can arise
   };
   /// Expands scalars and channel vectors into `workspace` (workspace_bytes(), 64-byte aligned). Host scalars are read here.
   Bound bind(const Args& args, void* workspace) const;
@@ -100,17 +101,24 @@ class TileEpilogue {
     bool as_int = false, channel = false;
     std::size_t offset = 0;  // into Bound::params
   };
+  /// The chain that nearly every quantised layer has: s32 -> (+ s32 bias) -> f32 * scale (+ bias) (relu at 0) -> s8 or u8.
+  struct Affine {
+    bool matches = false, relu = false;
+    int bias_i = -1, scale = -1, bias = -1;  // params; -1 = none
+  };
   struct Program {  // what the chain kernels read
+    Affine affine;
     std::vector<ChainStep> steps;
     std::vector<Param> params;
     std::vector<RowAddress> operands, outputs;
     int rank = 0;
     bool float_accumulator = false;
   };
+  const Program& program() const { return program_; }
   using ChainKernel = void (*)(const Program&, const Bound&, const Rows&, const void* accumulators, std::ptrdiff_t row_stride);
 
  private:
-  bool compile_chain();
+  bool is_tame(const Bound& bound) const;
   void run_general(const Bound& bound, const Rows& rows, const void* accumulators, std::ptrdiff_t row_stride) const;
 
   Problem problem_;
@@ -122,6 +130,7 @@ class TileEpilogue {
 void run_chain_portable(const TileEpilogue::Program&, const TileEpilogue::Bound&, const Rows&, const void*, std::ptrdiff_t);
 #if defined(__x86_64__)
 void run_chain_avx2(const TileEpilogue::Program&, const TileEpilogue::Bound&, const Rows&, const void*, std::ptrdiff_t);
+void run_affine_avx512(const TileEpilogue::Program&, const TileEpilogue::Bound&, const Rows&, const void*, std::ptrdiff_t);
 void run_chain_avx512(const TileEpilogue::Program&, const TileEpilogue::Bound&, const Rows&, const void*, std::ptrdiff_t);
 #endif
 
