@@ -32,7 +32,8 @@ command -v ninja >/dev/null && generator=(-G Ninja)
 nvidia-smi >"$out/nvidia-smi.txt" 2>&1
 step configure 60 cmake -S "$root" -B "$build" "${generator[@]}" -DCMAKE_BUILD_TYPE=Release -DOCTAVO_BUILD_TESTS=OFF -DOCTAVO_BUILD_GPU_CHECK=ON \
   -DOCTAVO_WITH_ONEDNN=OFF -DOCTAVO_WERROR=OFF
-step build 240 cmake --build "$build" -j "$(nproc)"
+step build 240 cmake --build "$build" -j "$(nproc)" --target gpu_check
+step build_tools 120 cmake --build "$build" -j "$(nproc)"
 check=$build/tests/gpu/gpu_check
 if [ ! -x "$check" ]; then
   echo "gpu_check.sh: nothing was built"
