@@ -15,6 +15,9 @@
 
 namespace octavo::dev {
 
+/// Element types of the tensor-core operands. The numbers are part of kernel stubs.
+enum class Elem : int { s8, u8, f16, bf16, tf32 };
+
 using i8 = signed char;
 using u8 = unsigned char;
 using u16 = unsigned short;
@@ -22,9 +25,6 @@ using i32 = int;
 using u32 = unsigned int;
 using i64 = long long;
 using u64 = unsigned long long;
-
-/// Element types of the tensor-core operands. The numbers are part of kernel stubs.
-enum class Elem : int { s8, u8, f16, bf16, tf32 };
 
 OCTAVO_HD int bytes_of(Elem e) { return e == Elem::s8 || e == Elem::u8 ? 1 : e == Elem::tf32 ? 4 : 2; }
 OCTAVO_HD bool is_integer(Elem e) { return e == Elem::s8 || e == Elem::u8; }
