@@ -16,6 +16,7 @@ std::span<const Engine* const> engines() {
       cpu_reference_engine(),
       cpu_native_engine(),
       cuda_simt_engine(),
+      cuda_mma_engine(),
   };
   return kEngines;
 }
