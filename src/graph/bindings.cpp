@@ -32,16 +32,7 @@ Walk walk_of(std::vector<std::int64_t> const& dim, std::vector<std::int64_t> con
   for (std::size_t i = 0; i < dim.size(); ++i)
     if (dim[i] != 1) w.emplace_back(stride[i], dim[i]);
   std::sort(w.rbegin(), w.rend());
-  // Neighbours that run on without a gap are one.
-  Walk merged;
-  for (auto const& [s, n] : w) {
-    if (!merged.empty() && merged.back().first == s * n) {
-      merged.back() = {s, merged.back().second * n};
-    } else {
-      merged.emplace_back(s, n);
-    }
-  }
-  return merged;
+  return w;
 }
 
 Walk walk_of(TensorDesc const& d) {
