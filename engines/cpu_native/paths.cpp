@@ -10,6 +10,7 @@ namespace octavo::cpu_native {
 // One declaration and one line in the list a path. Its own file defines it.
 extern const Path kDirectS8;
 extern const Path kDepthwiseS8;
+extern const Path kGroupedS8;
 extern const Path kDirectFloat;
 extern const Path kWgradFloat;
 
@@ -17,6 +18,7 @@ std::span<const Path> paths() {
   static const std::vector<Path> kPaths{
       kDirectS8,
       kDepthwiseS8,
+      kGroupedS8,
       kDirectFloat,
       kWgradFloat,
   };
