@@ -23,12 +23,13 @@ std::size_t align64(std::size_t n) { return (n + 63) & ~std::size_t{63}; }
 struct Unit {
   std::int64_t first_output = 0, first_input = 0;  // channels
   int lanes = 0;                                   // real outputs, side by side
+  int line = 0;                                    // which lines of its block: units of one group share them
   int span = 0;                                    // input channels read
   std::size_t weights = 0;                         // byte offset in the packed filter: start[16], then the weights
 };
 
 struct Block {
-  int first_unit = 0, units = 0;
+  int first_unit = 0, units = 0, lines = 0;
   std::int64_t first_output = 0, outputs = 0;
 };
 
@@ -110,7 +111,7 @@ class GroupedPlan final : public Plan {
     for (int s = 0; s < shape_.plane.filter_columns; ++s) taps_.push_back(s * shape_.plane.dilation_columns * column);
     advance_ = shape_.plane.step_columns * column;
     plan_units();
-    ring_bytes_ = shape_.line_bytes * shape_.ring * most_units_;
+    ring_bytes_ = shape_.line_bytes * shape_.ring * most_lines_;
     thread_bytes_ =
         align64(ring_bytes_ + (static_cast<std::size_t>(shape_.plane.out_width) * kSumsPitch + kAccumulatorPad) * 4);
     if (options.constant_filter) {
@@ -160,7 +161,7 @@ class GroupedPlan final : public Plan {
 
   void plan_units() {
     const Plane& q = shape_.plane;
-    const std::size_t unit_bytes = 64 + static_cast<std::size_t>(q.filter_rows) * q.filter_columns * shape_.dwords * 64;
+    unit_bytes_ = 64 + static_cast<std::size_t>(q.filter_rows) * q.filter_columns * shape_.dwords * 64;
     const std::int64_t side = shape_.broadcast ? 1 : kUnitLanes / shape_.outputs;  // groups a unit
     for (std::int64_t g = 0; g < shape_.groups; g += side) {
       const std::int64_t groups = std::min(side, shape_.groups - g);
@@ -170,17 +171,21 @@ class GroupedPlan final : public Plan {
         u.first_input = g * shape_.inputs;
         u.lanes = static_cast<int>(std::min<std::int64_t>(kUnitLanes, groups * shape_.outputs - k));
         u.span = static_cast<int>(groups * shape_.inputs);
-        u.weights = units_.size() * unit_bytes;
+        u.weights = units_.size() * unit_bytes_;
         units_.push_back(u);
       }
     }
-    packed_bytes_ = units_.size() * unit_bytes;
+    packed_bytes_ = units_.size() * unit_bytes_;
     for (int i = 0; i < static_cast<int>(units_.size()); ++i) {
       if (blocks_.empty() || blocks_.back().outputs + units_[i].lanes > kGroupedBlock)
-        blocks_.push_back({i, 0, units_[i].first_output, 0});
-      ++blocks_.back().units;
-      blocks_.back().outputs += units_[i].lanes;
-      most_units_ = std::max(most_units_, blocks_.back().units);
+        blocks_.push_back({i, 0, 0, units_[i].first_output, 0});
+      Block& block = blocks_.back();
+      const bool shares = block.units > 0 && units_[i - 1].first_input == units_[i].first_input;
+      if (!shares) ++block.lines;
+      units_[i].line = block.lines - 1;
+      ++block.units;
+      block.outputs += units_[i].lanes;
+      most_lines_ = std::max(most_lines_, block.lines);
     }
     if (shape_.broadcast) return;
     // Byte b of lane l takes channel 4 * dword + b of the lane's own group; past the group's end, any byte (weight 0).
@@ -238,13 +243,17 @@ class GroupedPlan final : public Plan {
       const std::int64_t top = p * q.step_rows - q.pad_rows;
       for (std::int64_t h = std::max(next, top); h < top + shape_.ring; ++h) {
         if ((h - top) % q.dilation_rows != 0 && q.step_rows % q.dilation_rows == 0) continue;  // no tap ever reads it
-        for (int u = 0; u < block.units; ++u) fill_line(args, n, h, units_[block.first_unit + u], line_at(u, h));
+        for (int u = 0, line = 0; u < block.units; ++u) {
+          const Unit& unit = units_[block.first_unit + u];
+          if (unit.line == line) fill_line(args, n, h, unit, line_at(line++, h));
+        }
       }
       next = std::max(next, top + shape_.ring);
-      for (int u = 0; u < block.units; ++u) {
+      for (int u = 0, pair = 1; u < block.units; u += pair) {
         const Unit& unit = units_[block.first_unit + u];
+        pair = u + 1 < block.units && units_[block.first_unit + u + 1].line == unit.line && unit.lanes == kUnitLanes ? 2 : 1;
         const std::uint8_t* lines[1024];
-        for (int r = 0; r < q.filter_rows; ++r) lines[r] = line_at(u, top + r * q.dilation_rows);
+        for (int r = 0; r < q.filter_rows; ++r) lines[r] = line_at(unit.line, top + r * q.dilation_rows);
         GroupedRow row{};
         row.lines = lines;
         row.tap = taps_.data();
@@ -252,6 +261,8 @@ class GroupedPlan final : public Plan {
         row.filter_columns = q.filter_columns;
         row.dwords = shape_.dwords;
         row.broadcast = shape_.broadcast;
+        row.units = pair;
+        row.unit_bytes = unit_bytes_;
         row.advance = advance_;
         row.count = static_cast<int>(q.out_width);
         row.start = reinterpret_cast<const std::int32_t*>(packed + unit.weights);
@@ -298,8 +309,8 @@ class GroupedPlan final : public Plan {
   std::vector<std::uint8_t> lanes_;
   std::vector<std::size_t> taps_;
   std::vector<std::byte> packed_;
-  int threads_ = 1, most_units_ = 1;
-  std::size_t advance_ = 0, packed_bytes_ = 0, ring_bytes_ = 0, thread_bytes_ = 0;
+  int threads_ = 1, most_lines_ = 1;
+  std::size_t unit_bytes_ = 0, advance_ = 0, packed_bytes_ = 0, ring_bytes_ = 0, thread_bytes_ = 0;
 };
 
 error_t build(const Problem& problem, const std::string&, const DeviceTraits& device, const BuildOptions& options,

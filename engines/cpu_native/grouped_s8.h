@@ -35,9 +35,11 @@ struct GroupedRow {
   bool broadcast;
   std::size_t advance;         ///< bytes in a line from one output to the next
   int count;                   ///< outputs of the row
+  int units;                   ///< 1, or 2 units of one wide group that share the broadcasts
+  std::size_t unit_bytes;      ///< from one unit's start and weights to the next's
   const std::int8_t* weights;  ///< [row][column][dword][16 lanes][4]
   const std::int32_t* start;   ///< [16]
-  std::int32_t* sums;          ///< output o at o * kSumsPitch
+  std::int32_t* sums;          ///< output o, unit u at o * kSumsPitch + 16 * u
 };
 
 struct GroupedKernels {

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
+#include <type_traits>
 
 #include "engines/cpu_native/grouped_s8.h"
 
@@ -42,56 +42,82 @@ void line(const GroupedLine& l) {
   }
 }
 
-template <bool kBroadcast, int kOutputs>
+/// kDwords != 0: so many, and outputs read neighbouring columns, so that every address is a constant away from x.
+template <bool kBroadcast, int kDwords, int kUnits, int kOutputs>
 void tile(const GroupedRow& t, int o) {
-  __m512i acc[kOutputs];
-  const __m512i start = _mm512_loadu_si512(t.start);
+  constexpr std::size_t kBytes = kBroadcast ? 4 : 64;
+  __m512i acc[kUnits][kOutputs];
+#pragma GCC unroll 2
+  for (int u = 0; u < kUnits; ++u) {
+    const __m512i start = _mm512_loadu_si512(reinterpret_cast<const char*>(t.start) + u * t.unit_bytes);
 #pragma GCC unroll 14
-  for (int i = 0; i < kOutputs; ++i) acc[i] = start;
+    for (int i = 0; i < kOutputs; ++i) acc[u][i] = start;
+  }
+  const int dwords = kDwords ? kDwords : t.dwords;
+  const std::size_t advance = kDwords ? kDwords * kBytes : t.advance;
   const std::int8_t* w = t.weights;
   for (int r = 0; r < t.filter_rows; ++r) {
     for (int s = 0; s < t.filter_columns; ++s) {
-      const std::uint8_t* x = t.lines[r] + o * t.advance + t.tap[s];
-      for (int d = 0; d < t.dwords; ++d, w += 64, x += kBroadcast ? 4 : 64) {
-        const __m512i weights = _mm512_loadu_si512(w);
+      const std::uint8_t* x = t.lines[r] + o * advance + t.tap[s];
+#pragma GCC unroll 2
+      for (int d = 0; d < dwords; ++d, w += 64, x += kBytes) {
+        __m512i weights[kUnits];
+#pragma GCC unroll 2
+        for (int u = 0; u < kUnits; ++u) weights[u] = _mm512_loadu_si512(w + u * t.unit_bytes);
 #pragma GCC unroll 14
         for (int i = 0; i < kOutputs; ++i) {
           __m512i v;
           if constexpr (kBroadcast) {
             int dword;
-            std::memcpy(&dword, x + i * t.advance, 4);
+            std::memcpy(&dword, x + i * advance, 4);
             v = _mm512_set1_epi32(dword);
           } else {
-            v = _mm512_loadu_si512(x + i * t.advance);
+            v = _mm512_loadu_si512(x + i * advance);
           }
-          acc[i] = _mm512_dpbusd_epi32(acc[i], v, weights);
+#pragma GCC unroll 2
+          for (int u = 0; u < kUnits; ++u) acc[u][i] = _mm512_dpbusd_epi32(acc[u][i], v, weights[u]);
         }
       }
     }
   }
 #pragma GCC unroll 14
-  for (int i = 0; i < kOutputs; ++i) _mm512_storeu_si512(t.sums + static_cast<std::size_t>(o + i) * kSumsPitch, acc[i]);
-}
-
-constexpr int kMost = 14;
-
-template <bool kBroadcast, int... kCounts>
-void rest(const GroupedRow& t, int o, int count, std::integer_sequence<int, kCounts...>) {
-  ((count == kCounts + 1 ? tile<kBroadcast, kCounts + 1>(t, o) : void()), ...);
-}
-
-template <bool kBroadcast>
-void outputs(const GroupedRow& t) {
-  // Even pieces: 56 = 4 * 14, 28 = 2 * 14, 20 = 2 * 10 rather than 14 + 6.
-  const int pieces = (t.count + kMost - 1) / kMost;
-  for (int i = 0, o = 0; i < pieces; ++i) {
-    const int n = (t.count - o + pieces - i - 1) / (pieces - i);
-    rest<kBroadcast>(t, o, n, std::make_integer_sequence<int, kMost>{});
-    o += n;
+  for (int i = 0; i < kOutputs; ++i) {
+#pragma GCC unroll 2
+    for (int u = 0; u < kUnits; ++u) {
+      _mm512_storeu_si512(t.sums + static_cast<std::size_t>(o + i) * kSumsPitch + u * kUnitLanes, acc[u][i]);
+    }
   }
 }
 
-void row(const GroupedRow& t) { return t.broadcast ? outputs<true>(t) : outputs<false>(t); }
+template <bool kBroadcast, int kDwords, int kUnits>
+void outputs(const GroupedRow& t) {
+  int o = 0;
+  const auto pieces = [&](auto size) {
+    constexpr int kOutputs = decltype(size)::value;
+    for (; t.count - o >= kOutputs; o += kOutputs) tile<kBroadcast, kDwords, kUnits, kOutputs>(t, o);
+  };
+  pieces(std::integral_constant < int, kUnits == 1 ? 14 : 12 > {});
+  pieces(std::integral_constant<int, 10>{});
+  pieces(std::integral_constant<int, 7>{});
+  pieces(std::integral_constant<int, 4>{});
+  pieces(std::integral_constant<int, 2>{});
+  pieces(std::integral_constant<int, 1>{});
+}
+
+template <bool kBroadcast, int kUnits>
+void by_dwords(const GroupedRow& t) {
+  const bool neighbours = t.advance == static_cast<std::size_t>(t.dwords) * (kBroadcast ? 4 : 64);
+  if (neighbours && t.dwords == 1) return outputs<kBroadcast, 1, kUnits>(t);
+  if (neighbours && t.dwords == 2) return outputs<kBroadcast, 2, kUnits>(t);
+  if (neighbours && t.dwords == 4) return outputs<kBroadcast, 4, kUnits>(t);
+  if (neighbours && t.dwords == 8) return outputs<kBroadcast, 8, kUnits>(t);
+  return outputs<kBroadcast, 0, kUnits>(t);
+}
+
+void row(const GroupedRow& t) {
+  if (!t.broadcast) return by_dwords<false, 1>(t);
+  return t.units == 2 ? by_dwords<true, 2>(t) : by_dwords<true, 1>(t);
+}
 
 }  // namespace
 

@@ -25,7 +25,7 @@ void line(const GroupedLine& l) {
   }
 }
 
-void row(const GroupedRow& t) {
+void one_unit(const GroupedRow& t) {
   const int bytes = t.broadcast ? 4 : 64;
   for (int o = 0; o < t.count; ++o) {
     std::int32_t acc[kUnitLanes];
@@ -43,6 +43,16 @@ void row(const GroupedRow& t) {
       }
     }
     std::memcpy(t.sums + static_cast<std::size_t>(o) * kSumsPitch, acc, sizeof acc);
+  }
+}
+
+void row(const GroupedRow& t) {
+  GroupedRow unit = t;
+  for (int u = 0; u < t.units; ++u) {
+    one_unit(unit);
+    unit.weights += t.unit_bytes;
+    unit.start += t.unit_bytes / sizeof(std::int32_t);
+    unit.sums += kUnitLanes;
   }
 }
 
