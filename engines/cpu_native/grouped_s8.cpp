@@ -20,6 +20,8 @@ constexpr std::size_t kRingBytes = 768 << 10;  // of a block's lines: stays in L
 
 std::size_t align64(std::size_t n) { return (n + 63) & ~std::size_t{63}; }
 
+constexpr int kMostRows = 1024;
+
 struct Unit {
   std::int64_t first_output = 0, first_input = 0;  // channels
   int lanes = 0;                                   // real outputs, side by side
@@ -234,26 +236,25 @@ class GroupedPlan final : public Plan {
     const Plane& q = shape_.plane;
     auto* ring = reinterpret_cast<std::uint8_t*>(scratch);
     auto* sums = reinterpret_cast<std::int32_t*>(scratch + ring_bytes_);
-    const auto line_at = [&](int unit, std::int64_t h) {
-      const std::int64_t slot = (h % shape_.ring + shape_.ring) % shape_.ring;
-      return ring + (static_cast<std::size_t>(unit) * shape_.ring + slot) * shape_.line_bytes;
+    const std::size_t line_pitch = shape_.line_bytes * shape_.ring;  // from one line of the block to the next
+    const auto slot_of = [&](std::int64_t h) {
+      return ring + static_cast<std::size_t>((h % shape_.ring + shape_.ring) % shape_.ring) * shape_.line_bytes;
     };
     std::int64_t next = first * q.step_rows - q.pad_rows;  // image rows before it are in the ring, or never needed again
     for (std::int64_t p = first; p < end; ++p) {
       const std::int64_t top = p * q.step_rows - q.pad_rows;
       for (std::int64_t h = std::max(next, top); h < top + shape_.ring; ++h) {
         if ((h - top) % q.dilation_rows != 0 && q.step_rows % q.dilation_rows == 0) continue;  // no tap ever reads it
-        for (int u = 0, line = 0; u < block.units; ++u) {
-          const Unit& unit = units_[block.first_unit + u];
-          if (unit.line == line) fill_line(args, n, h, unit, line_at(line++, h));
-        }
+        fill_lines(args, n, h, block, slot_of(h), line_pitch);
       }
       next = std::max(next, top + shape_.ring);
+      const std::uint8_t* slots[kMostRows];
+      for (int r = 0; r < q.filter_rows; ++r) slots[r] = slot_of(top + r * q.dilation_rows);
       for (int u = 0, pair = 1; u < block.units; u += pair) {
         const Unit& unit = units_[block.first_unit + u];
         pair = u + 1 < block.units && units_[block.first_unit + u + 1].line == unit.line && unit.lanes == kUnitLanes ? 2 : 1;
-        const std::uint8_t* lines[1024];
-        for (int r = 0; r < q.filter_rows; ++r) lines[r] = line_at(unit.line, top + r * q.dilation_rows);
+        const std::uint8_t* lines[kMostRows];
+        for (int r = 0; r < q.filter_rows; ++r) lines[r] = slots[r] + unit.line * line_pitch;
         GroupedRow row{};
         row.lines = lines;
         row.tap = taps_.data();
@@ -281,23 +282,41 @@ class GroupedPlan final : public Plan {
     }
   }
 
-  void fill_line(const Args& args, std::int64_t n, std::int64_t h, const Unit& unit, std::uint8_t* out) const {
+  void fill_lines(const Args& args, std::int64_t n, std::int64_t h, const Block& block, std::uint8_t* out,
+                  std::size_t line_pitch) const {
     const TensorDesc& x = problem_.x;
     const Plane& q = shape_.plane;
     GroupedLine l{};
-    if (h >= 0 && h < q.height)
-      l.row = static_cast<const std::uint8_t*>(args.x) + n * x.stride[0] + h * q.row_stride + unit.first_input;
     l.column_bytes = q.column_stride;
     l.width = q.width;
     l.first_column = -q.pad_columns;
     l.columns = shape_.columns;
-    l.span = unit.span;
     l.dwords = shape_.dwords;
     l.lanes = shape_.broadcast ? nullptr : lanes_.data();
     l.flip = x.type == DataType_t::INT8 ? 0x80 : 0;
     l.fill = static_cast<std::uint8_t>(static_cast<std::uint8_t>(problem_.zero_points.x) ^ l.flip);
-    l.out = out;
-    kernels_.line(l);
+    l.unit_pitch = line_pitch;
+    for (int u = 0, line = 0; u < block.units;) {
+      const Unit& unit = units_[block.first_unit + u];
+      if (unit.line != line) {  // shares the lines of the unit before it
+        ++u;
+        continue;
+      }
+      // Narrow units stand side by side in x: as many as one 64-byte load covers go together (all but the tensor's last are
+      // full).
+      l.units = 1;
+      while (l.lanes && u + l.units < block.units && units_[block.first_unit + u + l.units].span == unit.span &&
+             (l.units + 1) * unit.span <= 64)
+        ++l.units;
+      l.row = nullptr;
+      if (h >= 0 && h < q.height)
+        l.row = static_cast<const std::uint8_t*>(args.x) + n * x.stride[0] + h * q.row_stride + unit.first_input;
+      l.span = unit.span;
+      l.out = out + line * line_pitch;
+      kernels_.line(l);
+      line += l.units;
+      u += l.units;
+    }
   }
 
   Problem problem_;

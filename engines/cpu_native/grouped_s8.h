@@ -15,17 +15,19 @@ inline constexpr int kUnitLanes = 16;
 inline constexpr int kGroupedBlock = 64;                       ///< outputs a block
 inline constexpr int kSumsPitch = kGroupedBlock + kUnitLanes;  ///< a unit's idle lanes spill over its right neighbour
 
-/// One image row for one unit, laid out so that taps read it with no further shuffles.
+/// One image row for the units of a block, laid out so that taps read it with no further shuffles.
 struct GroupedLine {
   const std::uint8_t* row;  ///< (row, column 0, the unit's first input channel); null = padding
   std::ptrdiff_t column_bytes;
   std::int64_t width, first_column;
   int columns;
-  int span;                   ///< input channels of the unit, in bytes
+  int units;                  ///< side by side in x; more than one only where lanes is set and units * span <= 64
+  int span;                   ///< input channels of a unit, in bytes
   int dwords;                 ///< of a group: ceil(C/g / 4)
   const std::uint8_t* lanes;  ///< [dwords][64] byte of the span that each byte of a vector takes; null: broadcast unit
   std::uint8_t flip, fill;
-  std::uint8_t* out;  ///< [columns][dwords] vectors (64 bytes), or dwords (4 bytes) for a broadcast unit
+  std::uint8_t* out;       ///< [columns][dwords] vectors (64 bytes), or dwords (4 bytes) for a broadcast unit
+  std::size_t unit_pitch;  ///< bytes from one unit's line to the next's
 };
 
 struct GroupedRow {

@@ -8,7 +8,7 @@
 namespace octavo::cpu_native {
 namespace {
 
-void line(const GroupedLine& l) {
+void one_line(const GroupedLine& l) {
   const int bytes = l.lanes ? 64 : 4;
   for (int j = 0; j < l.columns; ++j) {
     const std::int64_t column = l.first_column + j;
@@ -22,6 +22,14 @@ void line(const GroupedLine& l) {
       const int from = l.lanes ? l.lanes[i] : i;
       out[i] = from < l.span ? in[from] ^ l.flip : l.fill;  // past the span: meets a zero weight
     }
+  }
+}
+
+void line(const GroupedLine& l) {
+  GroupedLine unit = l;
+  for (int u = 0; u < l.units; ++u, unit.out += l.unit_pitch) {
+    one_line(unit);
+    if (unit.row) unit.row += l.span;
   }
 }
 
