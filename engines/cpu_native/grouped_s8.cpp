@@ -93,8 +93,9 @@ std::vector<Candidate> candidates(const Problem& p, const DeviceTraits& device) 
                                          : (s.groups + kUnitLanes / s.outputs - 1) / (kUnitLanes / s.outputs);
   const double points = static_cast<double>(p.y.dim[0] * s.plane.out_height * s.plane.out_width * units);
   const double taps = static_cast<double>(s.plane.filter_rows * s.plane.filter_columns * s.dwords);
-  // A vector instruction each 0.8 cycles, plus the lines and the epilogue, at 2.5 GHz.
-  const double cycles = device.isa >= CpuIsa::avx512_vnni ? 14 + taps * 0.8 + 4.0 * s.dwords : 120 * taps;
+  // Cycles a unit and output at 2.5 GHz: the epilogue, the products, the lines (measured on N=1 ResNeXt layers).
+  const double vnni = s.broadcast ? 10 + 0.5 * taps + 2.0 * s.dwords : 12 + 0.7 * taps + 3.0 * s.dwords;
+  const double cycles = device.isa >= CpuIsa::avx512_vnni ? vnni : 120 * taps;
   return {{"", 1 + points * cycles / 2500 / std::max(1, device.threads)}};
 }
 
