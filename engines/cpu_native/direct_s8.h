@@ -55,6 +55,9 @@ struct RowPack {
   std::int32_t zero_point;  ///< subtracted (s16 encoding)
 };
 
+/// Copies bytes as they are (no encoding), any layout, pad channels zero.
+void pack_bytes(const RowPack& pack);
+
 struct DirectIsa {
   CpuIsa isa;
   Encoding encoding;

@@ -52,4 +52,11 @@ constexpr DirectIsa make() {
 
 const DirectIsa kDirectPortable = make();
 
+void pack_bytes(const RowPack& pack) {
+  RowPack p = pack;
+  p.flip = 0;
+  p.pad_channels = true;
+  pack_row<Encoding::u8>(p);
+}
+
 }  // namespace octavo::cpu_native

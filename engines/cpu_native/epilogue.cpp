@@ -279,6 +279,63 @@ class ChainBuilder {
   bool is_int_ = true, aux_is_int_ = false;
 };
 
+/// Reads the chain as the fused form; leaves `active` false when it is anything else.
+FusedForm recognise(const TileEpilogue::Program& p) {
+  FusedForm f;
+  std::vector<const ChainStep*> main, aux;
+  for (const ChainStep& s : p.steps) (s.auxiliary ? aux : main).push_back(&s);
+  const auto is_param = [](const ChainStep& s) { return s.source == Source::scalar || s.source == Source::channel; };
+  std::size_t i = 0;
+  const auto next = [&](Op op) { return i < main.size() && main[i]->op == op; };
+  const auto take_param = [&](Op op, int& slot) {
+    if (next(op) && is_param(*main[i])) slot = main[i++]->index;
+  };
+  if (!p.float_accumulator) take_param(Op::add_i, f.bias_i);
+  if (next(Op::to_float)) {
+    f.to_float = true;
+    ++i;
+  }
+  const bool is_float = f.to_float || p.float_accumulator;
+  if (is_float) {
+    if (next(Op::add_f) && i + 1 < main.size() && main[i + 1]->op == Op::mul_f) take_param(Op::add_f, f.before);
+    take_param(Op::mul_f, f.scale);
+    take_param(Op::add_f, f.bias);
+    if (next(Op::add_f) && (main[i]->source == Source::tensor || main[i]->source == Source::auxiliary)) {
+      if (main[i]->source == Source::tensor) {
+        f.residual = main[i]->index;
+      } else {
+        if (aux.empty() || aux.size() > 2 || aux[0]->op != Op::load_f || aux[0]->source != Source::tensor) return f;
+        f.residual = aux[0]->index;
+        if (aux.size() == 2) {
+          if (aux[1]->op != Op::mul_f || aux[1]->source != Source::scalar) return f;
+          f.residual_scale = aux[1]->index;
+        }
+        aux.clear();
+      }
+      const RowAddress::Channels c = p.operands[static_cast<std::size_t>(f.residual)].channels;
+      if (c != RowAddress::Channels::contiguous && c != RowAddress::Channels::blocked) return f;
+      ++i;
+    }
+    if (next(Op::relu_f) && main[i]->slope == 0 && main[i]->lower <= main[i]->upper) {
+      f.relu = true;
+      f.lower = main[i]->lower;
+      f.upper = main[i]->upper;
+      f.has_upper = main[i]->has_upper;
+      ++i;
+    }
+    if (next(Op::to_int) && main[i]->hi == std::numeric_limits<std::int32_t>::max()) {
+      f.to_int = true;
+      ++i;
+      if (next(Op::add_i) && main[i]->source == Source::scalar) f.zero_point = main[i++]->index;
+    }
+  }
+  if (!aux.empty() || i + 1 != main.size() || main[i]->op != Op::store) return f;
+  f.output = main[i]->index;
+  const RowAddress::Channels c = p.outputs[static_cast<std::size_t>(f.output)].channels;
+  f.active = c == RowAddress::Channels::contiguous || c == RowAddress::Channels::blocked;
+  return f;
+}
+
 /// Recognises Affine in a finished chain.
 TileEpilogue::Affine affine_of(const TileEpilogue::Program& program) {
   TileEpilogue::Affine a;
@@ -319,6 +376,7 @@ error_t TileEpilogue::compile(const Problem& problem, CpuIsa isa) {
     program_ = {};
     return {};
   }
+  program_.fused = recognise(program_);
   chain_ = &run_chain_portable;
 #if defined(__x86_64__)
   if (isa >= CpuIsa::avx512) {

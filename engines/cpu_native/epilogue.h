@@ -75,6 +75,19 @@ struct RowAddress {
   Channels channels = Channels::strided;
 };
 
+/// The epilogue of quantised inference, recognised in a chain: (acc + bias_s32) -> f32, + before, * scale, + bias,
+/// + residual [* residual scale], ReLU with an upper clip, and either the output or INT32 + zero point and then the output.
+/// Everything is optional; -1 means absent. Indices are params, operands (residual) and outputs.
+struct FusedForm {
+  bool active = false;
+  int bias_i = -1, before = -1, scale = -1, bias = -1;
+  int residual = -1, residual_scale = -1;
+  bool to_float = false, relu = false, has_upper = false, to_int = false;
+  float lower = 0, upper = 0;
+  int zero_point = -1;
+  int output = 0;
+};
+
 class TileEpilogue {
  public:
   /// `isa` picks the code; never more than the processor has.
@@ -111,6 +124,7 @@ class TileEpilogue {
     std::vector<ChainStep> steps;
     std::vector<Param> params;
     std::vector<RowAddress> operands, outputs;
+    FusedForm fused;
     int rank = 0;
     bool float_accumulator = false;
   };
