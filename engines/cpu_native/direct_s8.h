@@ -37,6 +37,7 @@ struct DirectTile {
   const std::int32_t* init;  ///< vectors * lanes starting values
   std::int32_t* out;         ///< [pixels][out_stride]
   std::int64_t out_stride;
+  const std::uint8_t* prefetch = nullptr;  ///< a cache line a step from here, where the instruction set asks for it
 };
 using DirectKernel = void (*)(const DirectTile&);
 

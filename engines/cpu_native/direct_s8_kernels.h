@@ -3,7 +3,7 @@
 #pragma once
 
 // The microkernel and the row packer as templates over an instruction set V, which gives
-//   I, kLanes, kChannels, zero-cost load / store / broadcast of four bytes, and dot(acc, x, w).
+//   I, kLanes, load / store / broadcast of four bytes, dot(acc, x, w), and whether to prefetch (DirectTile::prefetch).
 // Accumulators are one array per tile indexed by constants only (index_sequence), so that they stay in registers.
 
 #include <cstring>
@@ -24,12 +24,17 @@ struct DirectMicro {
     I acc[kPixels * kVectors];
     ((acc[T] = V::load(t.init + static_cast<int>(T % kVectors) * V::kLanes)), ...);
     const std::int64_t bytes = std::int64_t{4} * t.steps;
+    [[maybe_unused]] const std::uint8_t* ahead = t.prefetch;
     for (int r = 0; r < t.run_count; ++r) {
       const std::uint8_t* x = t.x + t.runs[r].x;
       const std::uint8_t* w = t.w + t.runs[r].w;
       const std::uint8_t* px[kPixels];
       for (int i = 0; i < kPixels; ++i) px[i] = x + t.pixel[i];
       for (std::int64_t c = 0; c < bytes; c += 4) {
+        if constexpr (V::kPrefetch) {
+          __builtin_prefetch(ahead, 0, 2);
+          ahead += 64;
+        }
         step(acc, px, c, w, std::make_index_sequence<kPixels>());
         w += kVectors * V::kLanes * 4;
       }

@@ -381,7 +381,10 @@ class WinogradPlan final : public Plan {
     for (int point = 0; point < kWinogradPoints; ++point) {
       t.x = reinterpret_cast<const std::uint8_t*>(s.v + point * v_pitch() + c0);
       t.w = reinterpret_cast<const std::uint8_t*>(filter) + fb.offset * 4 + point * point_bytes + c0 / 2 * lanes(fb) * 4;
+      // The filter of 36 points is larger than what stays in L2: fetch the next point's while this one is multiplied.
+      const std::uint8_t* next = t.w + (point + 1 < kWinogradPoints ? point_bytes : 0);
       for (std::int64_t i = 0; i < groups; ++i) {
+        t.prefetch = next + std::min<std::int64_t>(i, fb.vectors - 1) * steps * 64;
         const std::int64_t from = tiles * i / groups, n = tiles * (i + 1) / groups - from;
         t.pixel = s.pixel + from;
         t.out = s.m + point * m_pitch() + from * lanes(fb);
