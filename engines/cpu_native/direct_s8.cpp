@@ -92,6 +92,7 @@ class DirectPlan final : public Plan {
       }
       shape_.pack(fg_, isa_, krsc, w_signed_, filter_.get(), x_zero_ ? sums_.data() : nullptr);
     }
+    affine_ = isa_.affine[1][1] && epilogue_.is_affine() && !filter_zero_ && p_.epilogue.outputs[0].desc.vector == 1;
     fixed_taps_ = im2col_ || g_.taps() == 1;
     for (std::size_t axis = 0; axis < kMaxSpatial; ++axis) {
       const bool inside = g_.pad[axis] == 0 && (g_.out[axis] - 1) * g_.stride[axis] < g_.in[axis];
@@ -176,6 +177,7 @@ class DirectPlan final : public Plan {
     std::int32_t* x_sums = nullptr;
     std::int32_t* pixel = nullptr;
     DirectRun* runs = nullptr;
+    TileEpilogue::AffineBlock* affine = nullptr;
     std::int64_t pixel_columns = -1;  ///< the block width that `pixel` is made for
   };
 
@@ -281,6 +283,7 @@ class DirectPlan final : public Plan {
     s.x_sums = filter_zero_ ? c.take<std::int32_t>(tile_points()) : nullptr;
     s.pixel = c.take<std::int32_t>(tile_points());
     s.runs = c.take<DirectRun>(g_.taps() + 1);
+    s.affine = c.take<TileEpilogue::AffineBlock>(1);
     return s;
   }
   std::int64_t slot_bytes() const {
@@ -553,6 +556,15 @@ class DirectPlan final : public Plan {
       t.out = s.acc;
       t.out_stride = std::int64_t{fb.vectors} * isa_.lanes;
       const std::int64_t stride = t.out_stride;
+      const bool affine = affine_ && epilogue_.affine_block(bound, fb.k, fb.channels, *s.affine);
+      DirectAffine e{};
+      if (affine) {
+        e.scale = s.affine->scale;
+        e.bias = s.affine->bias;
+        e.is_unsigned = s.affine->is_unsigned;
+        e.relu = s.affine->relu;
+        e.mask = fb.channels >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << fb.channels) - 1;
+      }
       std::int64_t chunk = 0;  // first point whose accumulators are waiting
       for (std::int64_t tile = 0; tile < tiles; ++tile) {
         const std::int64_t i = points * tile / tiles, n = points * (tile + 1) / tiles - i;
@@ -561,11 +573,17 @@ class DirectPlan final : public Plan {
           if (first || !(taps == last)) {
             t.run_count = list_runs(taps, fb, s.runs);
             starting_values(taps, all_taps(b), fb, sums, a.w_zero, s.init);
+            if (affine) add_bias(s.affine->bias_i, s.init);
             last = taps;
             first = false;
           }
         }
         t.pixel = s.pixel + i;
+        if (affine) {
+          place(args, b, fb.k, i, n, e.out);
+          isa_.affine[fb.vectors][n](t, e);
+          continue;
+        }
         t.out = s.acc + (i - chunk) * stride;
         isa_.kernel[fb.vectors][n](t);
         if (i + n < points && i + n - chunk + max_pixels <= kChunkPoints) continue;
@@ -573,6 +591,29 @@ class DirectPlan final : public Plan {
         store(b, bound, fb, s.acc, chunk, i + n - chunk, stride);
         chunk = i + n;
       }
+    }
+  }
+
+  static void add_bias(const std::int32_t* bias, std::int32_t* init) {
+    for (std::int64_t l = 0; l < kMaxLanes; ++l) {
+      init[l] = static_cast<std::int32_t>(static_cast<std::uint32_t>(init[l]) + static_cast<std::uint32_t>(bias[l]));
+    }
+  }
+
+  /// Where channel k of the points [i, i + n) of a block goes.
+  void place(const Args& args, const Block& b, std::int64_t k, std::int64_t i, std::int64_t n, std::byte** out) const {
+    const TensorDesc& y = p_.epilogue.outputs[0].desc;
+    const Triple ys = spatial_strides(y);
+    const std::int64_t columns = b.q1 - b.q0;
+    std::int64_t p = b.p0 + i / columns, q = b.q0 + i % columns;
+    std::byte* plane = static_cast<std::byte*>(args.outputs[0]) + b.n * y.stride[0] + b.d * ys[0] + k;
+    std::byte* at = plane + p * ys[1] + q * ys[2];
+    for (std::int64_t j = 0; j < n; ++j) {
+      out[j] = at;
+      at += ys[2];
+      if (++q < b.q1) continue;
+      q = b.q0;
+      at = plane + ++p * ys[1] + q * ys[2];
     }
   }
 
@@ -641,7 +682,8 @@ class DirectPlan final : public Plan {
   AlignedBytes filter_;
   std::vector<std::int32_t> sums_;
   std::vector<Range> live_[kMaxSpatial];
-  bool x_signed_ = false, w_signed_ = false, filter_zero_ = false, merge_taps_ = false, im2col_ = false, fixed_taps_ = false;
+  bool x_signed_ = false, w_signed_ = false, filter_zero_ = false, merge_taps_ = false, im2col_ = false, fixed_taps_ = false,
+       affine_ = false;
   std::uint8_t x_flip_ = 0;
   std::int32_t x_zero_ = 0, w_shift_ = 0;
   std::int64_t pixel_bytes_ = 0;

@@ -10,6 +10,7 @@ namespace {
 struct Portable {
   static constexpr int kLanes = 4;
   static constexpr bool kPrefetch = false;
+  static constexpr bool kAffine = false;
   struct I {
     std::int32_t v[kLanes];
   };
