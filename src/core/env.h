@@ -9,7 +9,7 @@
 
 namespace octavo {
 
-enum class Env { num_threads, cpu_isa, cache_dir, jit, jit_dump, log, cuda_driver, nvrtc };
+enum class Env { num_threads, cpu_isa, cache_dir, jit, jit_dump, log, cuda_driver, nvrtc, python };
 
 struct EnvRow {
   Env id;
@@ -30,6 +30,8 @@ inline constexpr EnvRow kEnvTable[] = {
     {Env::log, "OCTAVO_LOG", "stderr, stdout or a file: one line for each plan built and kernel compiled (default: none)"},
     {Env::cuda_driver, "OCTAVO_CUDA_DRIVER", "path of the CUDA driver library (default: libcuda.so.1)"},
     {Env::nvrtc, "OCTAVO_NVRTC", "path of the NVRTC library (default: the system's, or the one beside PyTorch)"},
+    {Env::python, "OCTAVO_PYTHON",
+     "interpreter that runs PyTorch for octavo bench (default: the one beside the program, else python3)"},
 };
 
 std::string env(Env id);  ///< "" when unset
