@@ -24,7 +24,8 @@ std::string desc_text(TensorDesc const& d) {
          (d.vector > 1 ? " in vectors of " + std::to_string(d.vector) + " channels" : "");
 }
 
-/// (stride, size) of every dim that moves, outermost first: two descriptions with the same list touch the same memory.
+/// (stride, size) of every dim that moves, outermost first: two descriptions with the same list touch the same memory in the
+/// same order of dims.
 using Walk = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
 Walk walk_of(std::vector<std::int64_t> const& dim, std::vector<std::int64_t> const& stride) {
@@ -35,6 +36,24 @@ Walk walk_of(std::vector<std::int64_t> const& dim, std::vector<std::int64_t> con
   return w;
 }
 
+/// Whether `coarse` is `fine` with neighbours that run on without a gap taken as one: [1,1,25] for [1,1,5,5]. Only then: any
+/// two packed layouts of one size cover the same memory, so NCHW would pass for NHWC if both were merged to a single run.
+bool coarsens(Walk const& coarse, Walk const& fine) {
+  std::size_t i = 0;
+  for (auto const& [stride, size] : coarse) {
+    std::int64_t product = 1;
+    while (product < size) {
+      if (i == fine.size()) return false;
+      auto const& [s, n] = fine[i];
+      if (product > 1 && fine[i - 1].first != s * n) return false;
+      product *= n;
+      ++i;
+    }
+    if (product != size || fine[i - 1].first != stride) return false;
+  }
+  return i == fine.size();
+}
+
 Walk walk_of(TensorDesc const& d) {
   std::vector<std::int64_t> dim(d.dim.begin(), d.dim.begin() + d.rank), stride(d.stride.begin(), d.stride.begin() + d.rank);
   if (d.vector > 1 && d.rank > 1) {
@@ -43,6 +62,17 @@ Walk walk_of(TensorDesc const& d) {
     stride.push_back(1);
   }
   return walk_of(dim, stride);
+}
+
+/// Under the same dims the axes have the same names, so each stride that moves must be the declared one. Other dims are an
+/// order of axes of their own (N,H,W,C for a tensor that is declared N,C,H,W): then the memory must be walked alike.
+bool same_places(TensorDesc const& d, BoundBuffer const& b) {
+  bool same_dims = d.vector <= 1 && b.dim.size() == static_cast<std::size_t>(d.rank);
+  for (std::size_t i = 0; same_dims && i < b.dim.size(); ++i) same_dims = b.dim[i] == d.dim[i];
+  if (!same_dims) return coarsens(walk_of(b.dim, b.stride), walk_of(d));
+  for (std::size_t i = 0; i < b.dim.size(); ++i)
+    if (b.dim[i] != 1 && b.stride[i] != d.stride[i]) return false;
+  return true;
 }
 
 std::string how_declared(BoundTensor const& t) {
@@ -145,10 +175,9 @@ error_t check_buffer(BoundTensor const& t, BoundBuffer const& b, DeviceTraits co
   }
   if (want == 0 || t.is_host_scalar) return {};
   // A flat run of elements is memory, whatever the layout; anything else must be laid out as declared.
-  Walk const bound = walk_of(b.dim, b.stride);
-  bool const flat = b.dim.size() <= 1 && (bound.empty() || bound.front().first == 1);
+  bool const flat = b.dim.empty() || (b.dim.size() == 1 && (b.dim[0] == 1 || b.stride[0] == 1));
   if (flat) return {};
-  if (bound != walk_of(t.desc)) {
+  if (!same_places(t.desc, b)) {
     return bad_pack(label(t) + " is declared " + desc_text(t.desc) + " and the buffer bound to it has dims " +
                     list_text(b.dim) + " with strides " + list_text(b.stride) +
                     "; these are different places in memory, so set the tensor's dims and strides to the buffer's, or bind a "
