@@ -5,6 +5,7 @@
 // C++20, warnings as errors, with and without CUDA's headers where there are some.
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -67,8 +68,9 @@ TEST_P(CompatPrograms, CompileWithoutJson) {
   EXPECT_EQ(status, 0) << text;
 }
 
-INSTANTIATE_TEST_SUITE_P(Standards, CompatPrograms, ::testing::Values("c++17", "c++20"),
-                         [](auto const& info) { return info.param == "c++17" ? std::string("cpp17") : std::string("cpp20"); });
+INSTANTIATE_TEST_SUITE_P(Standards, CompatPrograms, ::testing::Values("c++17", "c++20"), [](auto const& which) {
+  return which.param == "c++17" ? std::string("cpp17") : std::string("cpp20");
+});
 
 #endif
 

@@ -157,7 +157,8 @@ TEST(GraphJson, GarbageIsAnError) {
                                  std::numeric_limits<std::uint64_t>::max(),
                                  json({1, "a", nullptr})};
   int tried = 0;
-  for (auto const& path : whole.flatten().items()) {
+  json const flat = whole.flatten();
+  for (auto const& path : flat.items()) {
     for (json const& p : poison) {
       json broken = whole;
       broken[json::json_pointer(path.key())] = p;
@@ -183,7 +184,7 @@ TEST(GraphJson, OperationsInAnyOrder) {
   Graph back;
   ASSERT_GOOD(back.deserialize(j));
   ASSERT_GOOD(back.validate());
-  EXPECT_EQ(back.key(), g.key());
+  EXPECT_EQ(back.get_variant_pack_uids_sorted(), g.get_variant_pack_uids_sorted());
 }
 
 TEST(GraphJson, ForeignNodesSurviveTheTrip) {
