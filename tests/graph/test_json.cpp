@@ -169,7 +169,7 @@ TEST(GraphJson, GarbageIsAnError) {
   }
   EXPECT_GT(tried, 500);
   json circle = whole;
-  circle["nodes"][1]["inputs"]["IN_0"] = circle["nodes"][7]["outputs"]["OUT_0"];
+  circle["nodes"][1]["inputs"]["IN_0"] = circle["nodes"][6]["outputs"]["OUT_0"];
   ASSERT_GOOD(h.deserialize(circle));
   EXPECT_BAD(h.validate(), INVALID_VALUE, "circle");
   auto status = Graph().deserialize(whole, true);
