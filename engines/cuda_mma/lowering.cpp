@@ -164,7 +164,8 @@ void lower_fprop(const Problem& p, const Padded& d, Lowered& l) {
     use_pack(l.x), use_pack(l.w);
     l.tap_bytes = l.taps[2] * pixel;
     l.align = common_align({pixel * l.stride[2]});
-    l.taps[2] = 1;
+    // One tap a row: what remains of the stride belongs to the address.
+    l.x.s[2] *= l.stride[2], l.stride[2] = l.taps[2] = 1;
     return;
   }
 

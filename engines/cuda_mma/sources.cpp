@@ -92,10 +92,10 @@ jit::KernelRequest main_request(const Problem& problem, const Lowered& l, const 
             ";\n";
   const std::string parameters =
       "const __grid_constant__ " + type + "Params p, const __grid_constant__ EpilogueArgs args, " + "const int* corrections";
-  const std::string store = "const octavo::dev::Store<kStore, Epilogue, EpilogueArgs> store{args, corrections};\n  ";
+  const std::string store = "const octavo::dev::TileStore<kStore, Epilogue, EpilogueArgs> store{args, corrections};\n  ";
   r.stub = kernel_stub(config, generate_epilogue(problem), threads_of(c), parameters,
-                       "extern __shared__ __align__(128) char shared[];\n  " + store + type +
-                           "<kConfig, octavo::dev::Store<kStore, Epilogue, EpilogueArgs>>(p, store, shared).run();",
+                       "OCTAVO_SHARED(shared);\n  " + store + type +
+                           "<kConfig, octavo::dev::TileStore<kStore, Epilogue, EpilogueArgs>>(p, store, shared).run();",
                        c.blocks);
   if (!halo && c.splits > 1)
     r.stub += "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(kReduceThreads) + ") " + kReduceEntry + "(" +

@@ -281,7 +281,7 @@ struct Igemm {
     valid = valid > 2 * kN ? 2 * kN : valid;
     if (valid <= 0) return;
     const int k = group * p.group_k + column;
-    const auto held = epilogue.template channels<2 * kN>(k, cfg.split ? 0 : valid);
+    const auto of_channels = epilogue.template channels<2 * kN>(k, cfg.split ? 0 : valid);
 #pragma unroll
     for (int m = 0; m < kM; ++m)
 #pragma unroll
@@ -299,7 +299,7 @@ struct Igemm {
           for (int i = 0; i < 2 * kN; ++i) to[i] = v[i];
         } else {
           u32 x = quotient(row, p.div_q), y = quotient(x, p.div_p), n = quotient(y, p.div_d);
-          epilogue.template store<2 * kN>(held, v, int(n), int(y - n * p.div_d.divisor), int(x - y * p.div_p.divisor),
+          epilogue.template store<2 * kN>(of_channels, v, int(n), int(y - n * p.div_d.divisor), int(x - y * p.div_p.divisor),
                                           int(row - x * p.div_q.divisor), k, valid);
         }
       }

@@ -20,7 +20,7 @@ struct StoreConfig {
 };
 
 template <const StoreConfig& cfg, class E, class Args>
-struct Store {
+struct TileStore {
   using Index = typename E::idx_t;
   const Args& args;
   const int* corrections;

@@ -27,8 +27,8 @@ struct Sink {
   std::vector<int>* hits;
   int p, q, k;
   template <int V>
-  int channels(int k, int) const {
-    return k;
+  int channels(int first, int) const {
+    return first;
   }
   template <int V>
   void store(int held, const int (&v)[V], int n, int, int pp, int qq, int kk, int) const {

@@ -27,8 +27,8 @@ struct Sink {
   std::vector<int>* hits;
   int d, p, q, k;
   template <int V>
-  int channels(int k, int) const {
-    return k;
+  int channels(int first, int) const {
+    return first;
   }
   template <int V>
   void store(int held, const T (&v)[V], int n, int dd, int pp, int qq, int kk, int valid) const {
