@@ -84,6 +84,9 @@ struct StripBox {
   std::int64_t channel = 0, channels = 0;         ///< absolute
   std::int64_t pitch = 0, row = 0, plane = 0;     ///< floats from pixel to pixel, row to row, plane to plane
 };
+/// One row of it (strip plane jd, row jh) to `row`.
+void pack_strip_row(const F32Kernels& kernels, const FloatGeometry& g, const void* in, const StripBox& box, std::int64_t jd,
+                    std::int64_t jh, float* row);
 void pack_strip(const F32Kernels& kernels, const FloatGeometry& g, const void* in, const StripBox& box, float* dst);
 
 /// Whether row `j` of axis `a` is read by any output of [0, count): dilation leaves rows out.

@@ -33,9 +33,7 @@ void pack_row(const F32Kernels& kernels, const FloatGeometry& g, const char* src
     for (std::int64_t c = 0; c < cd;) {
       const std::int64_t run = std::min(cd - c, in.vector - (box.channel + c) % in.vector);
       const char* s = at(box.channel + c);
-      for (std::int64_t j = 0; j < columns; ++j) {
-        kernels.widen(dst + j * box.pitch + c, s + j * pixel_stride * bytes, run, in.type);
-      }
+      kernels.widen_rows(dst + c, box.pitch, s, pixel_stride, columns, run, in.type);
       c += run;
     }
     return;
@@ -46,7 +44,7 @@ void pack_row(const F32Kernels& kernels, const FloatGeometry& g, const char* src
       kernels.widen(dst, s, columns * cd, in.type);
       return;
     }
-    for (std::int64_t j = 0; j < columns; ++j) kernels.widen(dst + j * box.pitch, s + j * pixel_stride * bytes, cd, in.type);
+    kernels.widen_rows(dst, box.pitch, s, pixel_stride, columns, cd, in.type);
     return;
   }
   if (pixel_stride == 1 || columns == 1) {
@@ -54,9 +52,7 @@ void pack_row(const F32Kernels& kernels, const FloatGeometry& g, const char* src
     return;
   }
   for (std::int64_t j = 0; j < columns; ++j) {
-    for (std::int64_t c = 0; c < cd; ++c) {
-      kernels.widen(dst + j * box.pitch + c, s + (j * pixel_stride + c * in.stride[1]) * bytes, 1, in.type);
-    }
+    kernels.widen_rows(dst + j * box.pitch, 1, s + j * pixel_stride * bytes, in.stride[1], cd, 1, in.type);
   }
 }
 
@@ -74,32 +70,34 @@ void pack_filter_tap(float* dst, std::int64_t dst_row, const void* tap, DataType
   }
 }
 
-void pack_strip(const F32Kernels& kernels, const FloatGeometry& g, const void* in, const StripBox& box, float* dst) {
-  const std::int64_t bytes = element_bytes(g.in.type);
-  std::array<std::int64_t, 3> extent;
-  for (int a = 0; a < 3; ++a) extent[a] = g.axis[a].extent(box.count[a]);
+void pack_strip_row(const F32Kernels& kernels, const FloatGeometry& g, const void* in, const StripBox& box, std::int64_t jd,
+                    std::int64_t jh, float* row) {
+  const std::int64_t bytes = element_bytes(g.in.type), columns = g.axis[2].extent(box.count[2]);
   const FloatAxis& w = g.axis[2];
   // Strip columns [left, right) lie inside the image.
   const std::int64_t first = w.input(box.output[2], 0), step = w.compact ? w.in_step : 1;
-  const std::int64_t left = first >= 0 ? 0 : std::min(ceil_div(-first, step), extent[2]);
-  const std::int64_t right = first >= w.in ? left : std::clamp((w.in - 1 - first) / step + 1, left, extent[2]);
-  for (std::int64_t jd = 0; jd < extent[0]; ++jd) {
+  const std::int64_t left = first >= 0 ? 0 : std::min(ceil_div(-first, step), columns);
+  const std::int64_t right = first >= w.in ? left : std::clamp((w.in - 1 - first) / step + 1, left, columns);
+  const std::int64_t d = g.axis[0].input(box.output[0], jd), h = g.axis[1].input(box.output[1], jh);
+  if (d < 0 || d >= g.axis[0].in || h < 0 || h >= g.axis[1].in || left >= right) {
+    zero(row, columns * box.pitch);
+    return;
+  }
+  zero(row, left * box.pitch);
+  zero(row + right * box.pitch, (columns - right) * box.pitch);
+  const std::int64_t offset =
+      box.image * g.in.stride[0] + d * g.in_stride[0] + h * g.in_stride[1] + (first + left * step) * g.in_stride[2];
+  pack_row(kernels, g, static_cast<const char*>(in) + offset * bytes, step * g.in_stride[2], box, right - left,
+           row + left * box.pitch);
+}
+
+void pack_strip(const F32Kernels& kernels, const FloatGeometry& g, const void* in, const StripBox& box, float* dst) {
+  const std::int64_t planes = g.axis[0].extent(box.count[0]), rows = g.axis[1].extent(box.count[1]);
+  for (std::int64_t jd = 0; jd < planes; ++jd) {
     if (!strip_row_needed(g.axis[0], jd, box.count[0])) continue;
-    const std::int64_t d = g.axis[0].input(box.output[0], jd);
-    for (std::int64_t jh = 0; jh < extent[1]; ++jh) {
+    for (std::int64_t jh = 0; jh < rows; ++jh) {
       if (!strip_row_needed(g.axis[1], jh, box.count[1])) continue;
-      const std::int64_t h = g.axis[1].input(box.output[1], jh);
-      float* row = dst + jd * box.plane + jh * box.row;
-      if (d < 0 || d >= g.axis[0].in || h < 0 || h >= g.axis[1].in || left >= right) {
-        zero(row, extent[2] * box.pitch);
-        continue;
-      }
-      zero(row, left * box.pitch);
-      zero(row + right * box.pitch, (extent[2] - right) * box.pitch);
-      const std::int64_t offset =
-          box.image * g.in.stride[0] + d * g.in_stride[0] + h * g.in_stride[1] + (first + left * step) * g.in_stride[2];
-      pack_row(kernels, g, static_cast<const char*>(in) + offset * bytes, step * g.in_stride[2], box, right - left,
-               row + left * box.pitch);
+      pack_strip_row(kernels, g, in, box, jd, jh, dst + jd * box.plane + jh * box.row);
     }
   }
 }

@@ -44,20 +44,22 @@ struct OuterArgs {
 /// One vector of channels, every lane its own group: c[i][:] = sum over t, d of a[taps[t] + i * a_row + d][:] * b[t][d][:]
 using LanesArgs = TapsArgs;
 
-/// wgrad of the same: c[t][d][:] (+)= sum over rows i of a[taps[t] + i * a_row + d][:] * b[i * b_row][:]
+/// wgrad of the same: c[t][d][:] (+)= sum over segments s and rows i of
+/// a[taps[t] + s * a_segment + i * a_row + d][:] * b[s * b_segment + i * b_row][:]
 struct LanesWgradArgs {
   const void* a = nullptr;
-  std::int64_t a_row = 0;
+  std::int64_t a_segment = 0, a_row = 0;
   const std::int64_t* taps = nullptr;
   std::int64_t n_taps = 0, depth = 0;
   const void* b = nullptr;
-  std::int64_t b_row = 0;
-  std::int64_t rows = 0;
+  std::int64_t b_segment = 0, b_row = 0;
+  std::int64_t segments = 0, rows = 0;
   float* c = nullptr;
+  bool accumulate = false;
 };
 
 struct F32Kernels {
-  static constexpr int kMaxVectors = 4;
+  static constexpr int kMaxVectors = 4, kMaxLanes = 16;
   int lanes = 0;                    ///< floats in a vector
   int max_vectors = 0;              ///< tiles are up to this many vectors wide
   int max_rows[kMaxVectors + 1]{};  ///< by vectors
@@ -68,11 +70,15 @@ struct F32Kernels {
   void (*lane_wgrad)(const LanesWgradArgs& args) = nullptr;
   /// dst[i] = float(src[i]); src is FLOAT, BFLOAT16 or HALF
   void (*widen)(float* dst, const void* src, std::int64_t count, DataType_t type) = nullptr;
+  /// The same for `rows` rows, dst_row and src_row elements apart.
+  void (*widen_rows)(float* dst, std::int64_t dst_row, const void* src, std::int64_t src_row, std::int64_t rows,
+                     std::int64_t count, DataType_t type) = nullptr;
   /// dst[j * dst_row + i] = float(src[i * src_row + j]), i < rows, j < columns; rows in elements
   void (*widen_transposed)(float* dst, std::int64_t dst_row, const void* src, std::int64_t src_row, std::int64_t rows,
                            std::int64_t columns, DataType_t type) = nullptr;
-  /// dst[j][l] = src[index[j * lanes + l]], j < depth (offsets in elements of the already widened source)
-  void (*expand)(float* dst, const float* src, const std::int32_t* index, std::int64_t depth) = nullptr;
+  /// dst[p][j][l] = src[p * span + index[j * lanes + l]], p < pixels, j < depth; src may be read kMaxLanes past its end
+  void (*expand)(float* dst, const float* src, std::int64_t span, const std::int32_t* index, std::int64_t depth,
+                 std::int64_t pixels) = nullptr;
 };
 
 /// The kernels of the best level not above `isa`.

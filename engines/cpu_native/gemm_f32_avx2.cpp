@@ -31,8 +31,26 @@ struct Ymm {
     return _mm256_castsi256_ps(_mm256_slli_epi32(v, 16));
   }
   static Reg load_f16(const std::uint16_t* p) { return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))); }
+  static __m128i load_u16_tail(const std::uint16_t* p, int n) {
+    alignas(16) std::uint16_t v[8] = {};
+    for (int i = 0; i < n; ++i) v[i] = p[i];
+    return _mm_load_si128(reinterpret_cast<const __m128i*>(v));
+  }
+  static Reg load_bf16_tail(const std::uint16_t* p, int n) {
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(load_u16_tail(p, n)), 16));
+  }
+  static Reg load_f16_tail(const std::uint16_t* p, int n) { return _mm256_cvtph_ps(load_u16_tail(p, n)); }
   static Reg gather(const float* src, const std::int32_t* index) {
     return _mm256_i32gather_ps(src, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(index)), 4);
+  }
+  static void expand_near(float* dst, const float* src, std::int64_t span, const std::int32_t* index, std::int64_t depth,
+                          std::int64_t pixels) {
+    for (std::int64_t j = 0; j < depth; ++j) {
+      const __m256i lane = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(index + j * kLanes));
+      for (std::int64_t p = 0; p < pixels; ++p) {
+        store(dst + (p * depth + j) * kLanes, _mm256_permutevar8x32_ps(load(src + p * span), lane));
+      }
+    }
   }
   static void transpose(float*, std::int64_t, const char*, std::int64_t, DataType_t) {}
 };

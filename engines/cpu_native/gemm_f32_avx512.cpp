@@ -34,8 +34,22 @@ struct Zmm {
   static Reg load_f16(const std::uint16_t* p) {
     return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
   }
+  static Reg load_bf16_tail(const std::uint16_t* p, int n) {
+    const __m512i v = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(mask(n), p));
+    return _mm512_castsi512_ps(_mm512_slli_epi32(v, 16));
+  }
+  static Reg load_f16_tail(const std::uint16_t* p, int n) { return _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(mask(n), p)); }
   static Reg gather(const float* src, const std::int32_t* index) {
     return _mm512_i32gather_ps(_mm512_loadu_si512(index), src, 4);
+  }
+  static void expand_near(float* dst, const float* src, std::int64_t span, const std::int32_t* index, std::int64_t depth,
+                          std::int64_t pixels) {
+    for (std::int64_t j = 0; j < depth; ++j) {
+      const __m512i lane = _mm512_loadu_si512(index + j * kLanes);
+      for (std::int64_t p = 0; p < pixels; ++p) {
+        store(dst + (p * depth + j) * kLanes, _mm512_permutexvar_ps(lane, load(src + p * span)));
+      }
+    }
   }
   static void transpose(float* dst, std::int64_t dst_row, const char* src, std::int64_t src_row, DataType_t type) {
     __m512 r[16], t[16];

@@ -141,19 +141,21 @@ inline void lane_wgrad_taps(const LanesWgradArgs& g, std::int64_t first) {
   float* c = g.c + first * V::kLanes;
 #pragma GCC unroll 12
   for (int t = 0; t < T; ++t) {
-    acc[t] = V::load(c + t * V::kLanes);
+    acc[t] = g.accumulate ? V::load(c + t * V::kLanes) : V::zero();
     const std::int64_t step = first + t;
     p[t] = static_cast<const char*>(g.a) + g.taps[step / g.depth] +
            (step % g.depth) * static_cast<std::int64_t>(sizeof(float)) * V::kLanes;
   }
-  const char* b = static_cast<const char*>(g.b);
-  std::int64_t at = 0;
-  for (std::int64_t i = 0; i < g.rows; ++i) {
-    const typename V::Reg y = V::load(reinterpret_cast<const float*>(b));
+  for (std::int64_t s = 0; s < g.segments; ++s) {
+    const char* b = static_cast<const char*>(g.b) + s * g.b_segment;
+    std::int64_t at = s * g.a_segment;
+    for (std::int64_t i = 0; i < g.rows; ++i) {
+      const typename V::Reg y = V::load(reinterpret_cast<const float*>(b));
 #pragma GCC unroll 12
-    for (int t = 0; t < T; ++t) acc[t] = V::fma(V::load(reinterpret_cast<const float*>(p[t] + at)), y, acc[t]);
-    b += g.b_row;
-    at += g.a_row;
+      for (int t = 0; t < T; ++t) acc[t] = V::fma(V::load(reinterpret_cast<const float*>(p[t] + at)), y, acc[t]);
+      b += g.b_row;
+      at += g.a_row;
+    }
   }
 #pragma GCC unroll 12
   for (int t = 0; t < T; ++t) V::store(c + t * V::kLanes, acc[t]);
@@ -222,29 +224,47 @@ void lane_rows(int rows, const LanesArgs& g) {
 }
 
 template <class V>
-void widen(float* dst, const void* src, std::int64_t count, DataType_t type) {
-  switch (type) {
-    case DataType_t::FLOAT: {
-      const float* s = static_cast<const float*>(src);
-      std::int64_t i = 0;
-      for (; i + V::kLanes <= count; i += V::kLanes) V::store(dst + i, V::load(s + i));
-      if (i < count) V::store_tail(dst + i, V::load_tail(s + i, static_cast<int>(count - i)), static_cast<int>(count - i));
-      return;
-    }
-    case DataType_t::BFLOAT16: {
-      const std::uint16_t* s = static_cast<const std::uint16_t*>(src);
-      std::int64_t i = 0;
-      for (; i + V::kLanes <= count; i += V::kLanes) V::store(dst + i, V::load_bf16(s + i));
-      for (; i < count; ++i) dst[i] = scalar_bf16(s[i]);
-      return;
-    }
-    default: {
-      const std::uint16_t* s = static_cast<const std::uint16_t*>(src);
-      std::int64_t i = 0;
-      for (; i + V::kLanes <= count; i += V::kLanes) V::store(dst + i, V::load_f16(s + i));
-      for (; i < count; ++i) dst[i] = scalar_f16(s[i]);
-    }
+struct FromFloat {
+  using Element = float;
+  static typename V::Reg load(const Element* p) { return V::load(p); }
+  static typename V::Reg load_tail(const Element* p, int n) { return V::load_tail(p, n); }
+};
+template <class V>
+struct FromBf16 {
+  using Element = std::uint16_t;
+  static typename V::Reg load(const Element* p) { return V::load_bf16(p); }
+  static typename V::Reg load_tail(const Element* p, int n) { return V::load_bf16_tail(p, n); }
+};
+template <class V>
+struct FromF16 {
+  using Element = std::uint16_t;
+  static typename V::Reg load(const Element* p) { return V::load_f16(p); }
+  static typename V::Reg load_tail(const Element* p, int n) { return V::load_f16_tail(p, n); }
+};
+
+template <class V, class From>
+inline void widen_from(float* dst, std::int64_t dst_row, const void* src, std::int64_t src_row, std::int64_t rows,
+                       std::int64_t count) {
+  const typename From::Element* s = static_cast<const typename From::Element*>(src);
+  const std::int64_t whole = count / V::kLanes * V::kLanes;
+  const int tail = static_cast<int>(count - whole);
+  for (std::int64_t r = 0; r < rows; ++r, dst += dst_row, s += src_row) {
+    for (std::int64_t i = 0; i < whole; i += V::kLanes) V::store(dst + i, From::load(s + i));
+    if (tail != 0) V::store_tail(dst + whole, From::load_tail(s + whole, tail), tail);
   }
+}
+
+template <class V>
+void widen_rows(float* dst, std::int64_t dst_row, const void* src, std::int64_t src_row, std::int64_t rows, std::int64_t count,
+                DataType_t type) {
+  if (type == DataType_t::FLOAT) return widen_from<V, FromFloat<V>>(dst, dst_row, src, src_row, rows, count);
+  if (type == DataType_t::BFLOAT16) return widen_from<V, FromBf16<V>>(dst, dst_row, src, src_row, rows, count);
+  widen_from<V, FromF16<V>>(dst, dst_row, src, src_row, rows, count);
+}
+
+template <class V>
+void widen(float* dst, const void* src, std::int64_t count, DataType_t type) {
+  widen_rows<V>(dst, 0, src, 0, 1, count, type);
 }
 
 template <class T, class Convert>
@@ -280,8 +300,12 @@ void widen_transposed(float* dst, std::int64_t dst_row, const void* src, std::in
 }
 
 template <class V>
-void expand(float* dst, const float* src, const std::int32_t* index, std::int64_t depth) {
-  for (std::int64_t j = 0; j < depth; ++j) V::store(dst + j * V::kLanes, V::gather(src, index + j * V::kLanes));
+void expand(float* dst, const float* src, std::int64_t span, const std::int32_t* index, std::int64_t depth,
+            std::int64_t pixels) {
+  if (span <= V::kLanes) return V::expand_near(dst, src, span, index, depth, pixels);
+  for (std::int64_t p = 0; p < pixels; ++p, src += span) {
+    for (std::int64_t j = 0; j < depth; ++j, dst += V::kLanes) V::store(dst, V::gather(src, index + j * V::kLanes));
+  }
 }
 
 template <class V>
@@ -299,6 +323,7 @@ constexpr F32Kernels make_kernels() {
   k.lane_rows = lane_rows<V>;
   k.lane_wgrad = lane_wgrad<V>;
   k.widen = widen<V>;
+  k.widen_rows = widen_rows<V>;
   k.widen_transposed = widen_transposed<V>;
   k.expand = expand<V>;
   return k;

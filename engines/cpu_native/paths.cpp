@@ -10,12 +10,14 @@ namespace octavo::cpu_native {
 // One declaration and one line in the list a path. Its own file defines it.
 extern const Path kDirectS8;
 extern const Path kDirectFloat;
+extern const Path kDirectFloatLanes;
 extern const Path kWgradFloat;
 
 std::span<const Path> paths() {
   static const std::vector<Path> kPaths{
       kDirectS8,
       kDirectFloat,
+      kDirectFloatLanes,
       kWgradFloat,
   };
   return kPaths;

@@ -89,10 +89,13 @@ error_t WgradFloatPlan::prepare() {
   return {};
 }
 
+std::int64_t WgradFloatPlan::finish_floats() const {
+  return kFinishRows * (group_floats_ / std::max<std::int64_t>(g_.oc, 1) + 16) + 16;
+}
+
 std::size_t WgradFloatPlan::workspace_bytes() const {
   std::int64_t floats = store_direct_ ? 0 : b_.splits * dw_floats_ + 16;
-  floats += slots_ * std::max(b_.x_floats + b_.dy_floats,
-                              round_up(kFinishRows * group_floats_ / std::max<std::int64_t>(g_.oc, 1), 16) + 16);
+  floats += slots_ * std::max(b_.x_floats + b_.dy_floats, finish_floats());
   return 64 + static_cast<std::size_t>(round_up(static_cast<std::int64_t>(epilogue_.workspace_bytes()), 64) + floats * kFloat);
 }
 
@@ -232,6 +235,7 @@ void WgradFloatPlan::finish(const Call& call, std::int64_t item, int slot) const
   const std::int64_t per_k = group_floats_ / g_.oc;
   float* dw = call.dw + group * group_floats_;
   float* rows = dw + k0 * per_k;
+  std::int64_t pitch = per_k;
   if (b_.chunks == 0) {
     rows = call.scratch + slot * call.scratch_floats;
     std::fill(rows, rows + (k1 - k0) * per_k, 0.0f);
@@ -243,6 +247,7 @@ void WgradFloatPlan::finish(const Call& call, std::int64_t item, int slot) const
     }
   } else {
     rows = call.scratch + slot * call.scratch_floats;
+    pitch = per_k + 16;  // sixteen rows of a power of two would share cache sets
     for (std::int64_t i = 0; i < per_k; ++i) {
       float sum[kFinishRows];
       const float* from = dw + i * g_.oc + k0;
@@ -250,7 +255,7 @@ void WgradFloatPlan::finish(const Call& call, std::int64_t item, int slot) const
       for (std::int64_t s = 1; s < b_.splits; ++s) {
         for (std::int64_t k = 0; k < k1 - k0; ++k) sum[k] += from[s * dw_floats_ + k];
       }
-      for (std::int64_t k = 0; k < k1 - k0; ++k) rows[k * per_k + i] = sum[k];
+      for (std::int64_t k = 0; k < k1 - k0; ++k) rows[k * pitch + i] = sum[k];
     }
   }
   // A flipped filter axis is walked backwards: taps are stored in the order of their offsets.
@@ -269,7 +274,7 @@ void WgradFloatPlan::finish(const Call& call, std::int64_t item, int slot) const
         const std::int64_t point[3] = {phase[0]->filter[static_cast<std::size_t>(td)],
                                        phase[1]->filter[static_cast<std::size_t>(th)], 0};
         for (int s = 0; s < g_.spatial; ++s) r.spatial[static_cast<std::size_t>(s)] = point[3 - g_.spatial + s];
-        const float* at = rows + (k - k0) * per_k + (td * size[1] + th) * size[2] * g_.ic;
+        const float* at = rows + (k - k0) * pitch + (td * size[1] + th) * size[2] * g_.ic;
         if (backwards) {
           epilogue_.run(call.bound, r, at + (size[2] - 1) * g_.ic, -static_cast<std::ptrdiff_t>(g_.ic));
         } else {
@@ -290,8 +295,7 @@ error_t WgradFloatPlan::execute(const Args& args) const {
   call.dw = floats;
   if (!store_direct_) floats += b_.splits * dw_floats_ + 16;
   call.scratch = floats;
-  call.scratch_floats =
-      std::max(b_.x_floats + b_.dy_floats, round_up(kFinishRows * group_floats_ / std::max<std::int64_t>(g_.oc, 1), 16) + 16);
+  call.scratch_floats = std::max(b_.x_floats + b_.dy_floats, finish_floats());
   const auto drain = [&](std::int64_t items, auto&& work) {
     std::atomic<std::int64_t> next{0};
     parallel_for(std::min<std::int64_t>(slots_, items), [&](std::int64_t slot, int) {

@@ -60,7 +60,7 @@ class WgradFloatPlan final : public Plan {
   Chunk chunk(std::int64_t index) const;
   void run_task(const Call& call, std::int64_t task, int slot) const;
   void finish(const Call& call, std::int64_t item, int slot) const;
-  std::int64_t width(const RunBlock& block) const;
+  std::int64_t finish_floats() const;  ///< scratch of finish(), a worker
 
   Problem problem_;
   DeviceTraits device_;

@@ -1,0 +1,356 @@
+// SPDX-FileCopyrightText: 2026 The Octavo Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "engines/cpu_native/direct_float_lanes.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <memory>
+
+#include "core/parallel.h"
+#include "engines/cpu_native/epilogue.h"
+#include "engines/cpu_native/path.h"
+
+namespace octavo::cpu_native {
+
+std::vector<LaneBlock> lane_blocks(const FloatGeometry& g, int lanes) {
+  std::vector<LaneBlock> blocks;
+  const std::int64_t channels = g.groups * g.oc;
+  for (std::int64_t c = 0; c < channels; c += lanes) {
+    LaneBlock b;
+    b.first = c;
+    b.count = std::min<std::int64_t>(lanes, channels - c);
+    const std::int64_t first_group = c / g.oc, last_group = (c + b.count - 1) / g.oc;
+    b.in_first = first_group * g.ic;
+    b.in_count = (last_group - first_group + 1) * g.ic;
+    b.index.assign(static_cast<std::size_t>(g.ic * lanes), 0);
+    for (std::int64_t j = 0; j < g.ic; ++j) {
+      for (std::int64_t l = 0; l < b.count; ++l) {
+        b.index[static_cast<std::size_t>(j * lanes + l)] = static_cast<std::int32_t>(((c + l) / g.oc - first_group) * g.ic + j);
+      }
+    }
+    blocks.push_back(std::move(b));
+  }
+  return blocks;
+}
+
+std::string lanes_objection(const FloatGeometry& g) {
+  if (g.groups == 1) return "is for several groups, and there is one";
+  if (g.oc > 8 || g.ic > 8) {
+    return "is for groups of up to 8 channels, not " + std::to_string(g.ic) + " in and " + std::to_string(g.oc) + " out";
+  }
+  if (g.ic == 0 || g.oc == 0) return "needs at least one channel a group";
+  return {};
+}
+
+void pack_lanes(const F32Kernels& kernels, const FloatGeometry& g, const void* in, const LaneBlock& block, StripBox box,
+                float* plain, float* dst) {
+  box.channel = block.in_first;
+  box.channels = block.in_count;
+  if (plain_lanes(g)) {
+    pack_strip(kernels, g, in, box, dst);
+    return;
+  }
+  // Row by row through `plain`, which stays in the first-level cache.
+  const std::int64_t columns = g.axis[2].extent(box.count[2]);
+  const std::int64_t plane = box.plane, row = box.row;
+  box.pitch = block.in_count;
+  box.row = box.plane = 0;
+  const std::int64_t planes = g.axis[0].extent(box.count[0]), rows = g.axis[1].extent(box.count[1]);
+  for (std::int64_t jd = 0; jd < planes; ++jd) {
+    if (!strip_row_needed(g.axis[0], jd, box.count[0])) continue;
+    for (std::int64_t jh = 0; jh < rows; ++jh) {
+      if (!strip_row_needed(g.axis[1], jh, box.count[1])) continue;
+      pack_strip_row(kernels, g, in, box, jd, jh, plain);
+      kernels.expand(dst + jd * plane + jh * row, plain, block.in_count, block.index.data(), g.ic, columns);
+    }
+  }
+}
+
+namespace {
+
+constexpr std::int64_t kFloat = sizeof(float);
+
+struct LaneBlocking {
+  std::array<std::int64_t, 3> points{1, 1, 1}, cuts{0, 0, 0};
+  std::int64_t pitch = 0, row = 0, plane = 0, strip_floats = 0, plain_floats = 0, row_floats = 0;
+  std::int64_t tasks = 0;
+  bool merged = false;
+  double cost_us = 1;
+};
+
+LaneBlocking choose_lanes(const FloatGeometry& g, const F32Kernels& kernels, const DeviceTraits& device) {
+  LaneBlocking b;
+  const std::int64_t blocks = ceil_div(g.groups * g.oc, kernels.lanes);
+  const FloatAxis &d = g.axis[0], &h = g.axis[1], &w = g.axis[2];
+  if (g.n == 0 || d.points == 0 || h.points == 0 || w.points == 0) return b;
+  b.pitch = g.ic * kernels.lanes;
+  // Strips of about 128 KB: a few rows, or part of one.
+  const std::int64_t budget = std::max<std::int64_t>(device.l2_bytes / 8, 64 << 10) / kFloat;
+  const auto floats = [&](std::int64_t rows, std::int64_t columns) {
+    return d.extent(1) * h.extent(rows) * w.extent(columns) * b.pitch;
+  };
+  b.points = {1, h.points, w.points};
+  while (b.points[1] > 1 && floats(b.points[1], b.points[2]) > budget) b.points[1] = ceil_div(b.points[1], 2);
+  while (b.points[2] > 4 * kernels.max_lane_rows && floats(b.points[1], b.points[2]) > budget)
+    b.points[2] = ceil_div(b.points[2], 2);
+  const std::int64_t threads = std::max(1, device.threads);
+  while (threads > 1 && b.points[1] > 4 && g.n * blocks * d.points * ceil_div(h.points, b.points[1]) < 4 * threads) {
+    b.points[1] = ceil_div(b.points[1], 2);
+  }
+  b.cuts = {d.points, ceil_div(h.points, b.points[1]), ceil_div(w.points, b.points[2])};
+  b.row = w.extent(b.points[2]) * b.pitch;
+  b.plane = h.extent(b.points[1]) * b.row;
+  b.strip_floats = round_up(d.extent(1) * b.plane, 16) + 16;
+  b.plain_floats = round_up(w.extent(b.points[2]) * (kernels.lanes + 1) * g.ic, 16) + 2 * F32Kernels::kMaxLanes;
+  b.row_floats = round_up(b.points[2] * w.steps() * kernels.lanes, 16) + 16;
+  b.tasks = g.n * blocks * b.cuts[0] * b.cuts[1] * b.cuts[2];
+  b.merged = !w.compact;
+  for (const AxisPhase& p : w.phases) {
+    for (std::size_t t = 1; t < p.offset.size(); ++t) b.merged = b.merged && p.offset[t] == p.offset[t - 1] + 1;
+  }
+  double cycles = 0;
+  for (std::int64_t c = 0; c < g.combos(); ++c) {
+    double outputs = static_cast<double>(g.n * blocks);
+    for (int a = 0; a < 3; ++a) outputs *= static_cast<double>(g.phase(a, c).outputs);
+    cycles += outputs * (0.6 * static_cast<double>(g.taps(c) * g.ic) + 2.0);
+  }
+  cycles += static_cast<double>(b.tasks) * static_cast<double>(floats(b.points[1], b.points[2]) / kernels.lanes) * 1.5;
+  if (kernels.lanes < 8) cycles *= 2;
+  const double busy = static_cast<double>(std::min(threads, b.tasks));
+  const double bytes =
+      static_cast<double>(g.in.span_bytes()) + static_cast<double>(g.n * g.groups * g.oc * d.out * h.out * w.out) * 4.0;
+  b.cost_us = 1.0 + std::max(cycles / 2600.0 / busy, bytes / 12000.0 / std::min(busy, 8.0));
+  return b;
+}
+
+class LanesFloatPlan final : public Plan {
+ public:
+  LanesFloatPlan(const Problem& problem, const DeviceTraits& device)
+      : problem_(problem), device_(device), kernels_(f32_kernels(device.isa)), g_(float_geometry(problem)) {
+    b_ = choose_lanes(g_, kernels_, device);
+    blocks_ = lane_blocks(g_, kernels_.lanes);
+    slots_ = std::max(1, device.threads);
+  }
+
+  error_t prepare(const BuildOptions& options) {
+    OCTAVO_RETURN_IF_ERROR(epilogue_.compile(problem_, device_.isa));
+    const Epilogue& e = problem_.epilogue;
+    store_direct_ = e.identity() && e.outputs.size() == 1 && e.outputs[0].desc.type == DataType_t::FLOAT &&
+                    e.outputs[0].desc.vector == 1 && e.outputs[0].desc.stride[1] == 1;
+    for (std::int64_t c = 0; c < g_.combos(); ++c) {
+      Combo combo;
+      combo.filter = filter_floats_;
+      const AxisPhase &pd = g_.phase(0, c), &ph = g_.phase(1, c), &pw = g_.phase(2, c);
+      for (const std::int64_t od : pd.offset) {
+        for (const std::int64_t oh : ph.offset) {
+          for (const std::int64_t ow : pw.offset) {
+            combo.taps.push_back(kFloat * (g_.axis[0].strip_offset(od) * b_.plane + g_.axis[1].strip_offset(oh) * b_.row +
+                                           g_.axis[2].strip_offset(ow) * b_.pitch));
+            if (b_.merged) break;
+          }
+        }
+      }
+      combo.depth = g_.ic * (b_.merged ? static_cast<std::int64_t>(pw.offset.size()) : 1);
+      combo.block_floats = g_.taps(c) * g_.ic * kernels_.lanes;
+      filter_floats_ += combo.block_floats * static_cast<std::int64_t>(blocks_.size());
+      combos_.push_back(std::move(combo));
+    }
+    if (options.constant_filter != nullptr) {
+      storage_ = std::make_unique<float[]>(static_cast<std::size_t>(filter_floats_) + 16);
+      float* packed = reinterpret_cast<float*>((reinterpret_cast<std::uintptr_t>(storage_.get()) + 63) / 64 * 64);
+      pack_filter(options.constant_filter, packed);
+      constant_ = packed;
+    }
+    return {};
+  }
+
+  std::size_t workspace_bytes() const override {
+    return 64 + static_cast<std::size_t>(round_up(static_cast<std::int64_t>(epilogue_.workspace_bytes()), 64) +
+                                         kFloat * ((constant_ ? 0 : round_up(filter_floats_, 16)) + slots_ * slot_floats()));
+  }
+
+  error_t execute(const Args& args) const override {
+    std::byte* at = reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(args.workspace) + 63) / 64 * 64);
+    const TileEpilogue::Bound bound = epilogue_.bind(args, at);
+    float* floats = reinterpret_cast<float*>(at + round_up(static_cast<std::int64_t>(epilogue_.workspace_bytes()), 64));
+    const float* filter = constant_;
+    if (filter == nullptr) {
+      pack_filter(args.w, floats);
+      filter = floats;
+      floats += round_up(filter_floats_, 16);
+    }
+    std::atomic<std::int64_t> next{0};
+    parallel_for(std::min<std::int64_t>(slots_, b_.tasks), [&](std::int64_t slot, int) {
+      for (std::int64_t task; (task = next.fetch_add(1, std::memory_order_relaxed)) < b_.tasks;) {
+        run_task(args, bound, filter, floats + slot * slot_floats(), task);
+      }
+    });
+    return {};
+  }
+
+  std::string describe() const override {
+    return "channels in lanes, rows of " + std::to_string(kernels_.max_lane_rows) + ", " + std::to_string(b_.tasks) + " tasks";
+  }
+
+ private:
+  struct Combo {
+    std::vector<std::int64_t> taps;
+    std::int64_t depth = 0, filter = 0, block_floats = 0;
+  };
+
+  std::int64_t slot_floats() const { return b_.strip_floats + b_.plain_floats + b_.row_floats; }
+
+  void pack_filter(const void* w, float* packed) const {
+    const std::int64_t n = static_cast<std::int64_t>(blocks_.size()), bytes = element_bytes(g_.filter.type);
+    const int lanes = kernels_.lanes;
+    parallel_for(n * g_.combos(), [&](std::int64_t item, int) {
+      const std::int64_t c = item / n;
+      const LaneBlock& block = blocks_[static_cast<std::size_t>(item % n)];
+      float* dst =
+          packed + combos_[static_cast<std::size_t>(c)].filter + item % n * combos_[static_cast<std::size_t>(c)].block_floats;
+      for (const std::int64_t fd : g_.phase(0, c).filter) {
+        for (const std::int64_t fh : g_.phase(1, c).filter) {
+          for (const std::int64_t fw : g_.phase(2, c).filter) {
+            const std::int64_t tap = fd * g_.filter_stride[0] + fh * g_.filter_stride[1] + fw * g_.filter_stride[2];
+            for (std::int64_t j = 0; j < g_.ic; ++j, dst += lanes) {
+              for (std::int64_t l = 0; l < lanes; ++l) {
+                dst[l] = 0;
+                if (l >= block.count) continue;
+                const std::int64_t k = block.first + l;
+                kernels_.widen(dst + l, static_cast<const char*>(w) + (tap + g_.filter_offset(k / g_.oc, k % g_.oc, j)) * bytes,
+                               1, g_.filter.type);
+              }
+            }
+          }
+        }
+      }
+    });
+  }
+
+  void run_task(const Args& args, const TileEpilogue::Bound& bound, const float* filter, float* scratch,
+                std::int64_t task) const {
+    const std::int64_t n_blocks = static_cast<std::int64_t>(blocks_.size());
+    const std::int64_t bi = task % n_blocks;
+    const LaneBlock& block = blocks_[static_cast<std::size_t>(bi)];
+    std::int64_t rest = task / n_blocks;
+    std::array<std::int64_t, 3> first, count, out_first, out_end;
+    for (int a = 2; a >= 0; --a) {
+      const FloatAxis& axis = g_.axis[static_cast<std::size_t>(a)];
+      const std::size_t s = static_cast<std::size_t>(a);
+      first[s] = rest % b_.cuts[s] * b_.points[s];
+      rest /= b_.cuts[s];
+      count[s] = std::min(b_.points[s], axis.points - first[s]);
+      out_first[s] = first[s] * axis.steps();
+      out_end[s] = std::min(axis.out, (first[s] + count[s]) * axis.steps());
+    }
+    const std::int64_t image = rest;
+    float* strip = scratch;
+    float* plain = strip + b_.strip_floats;
+    float* acc = plain + b_.plain_floats;
+    StripBox box;
+    box.image = image;
+    box.output = first;
+    box.count = count;
+    box.pitch = b_.pitch;
+    box.row = b_.row;
+    box.plane = b_.plane;
+    pack_lanes(kernels_, g_, g_.dgrad ? args.y : args.x, block, box, plain, strip);
+
+    const int lanes = kernels_.lanes;
+    const std::int64_t steps_w = g_.axis[2].steps();
+    for (std::int64_t od = out_first[0]; od < out_end[0]; ++od) {
+      for (std::int64_t oh = out_first[1]; oh < out_end[1]; ++oh) {
+        const std::int64_t pd = od % g_.axis[0].steps(), ph = oh % g_.axis[1].steps();
+        const std::int64_t di = od / g_.axis[0].steps(), hi = oh / g_.axis[1].steps();
+        const std::int64_t point[3] = {od, oh, out_first[2]};
+        float* out = acc;
+        std::int64_t out_stride = lanes;
+        if (store_direct_) {
+          const TensorDesc& o = problem_.epilogue.outputs[0].desc;
+          std::int64_t index[kMaxRank] = {image, block.first};
+          for (int s = 0; s < g_.spatial; ++s) index[2 + s] = point[3 - g_.spatial + s];
+          out = static_cast<float*>(args.outputs[0]) + o.offset(index);
+          out_stride = o.stride[static_cast<std::size_t>(1 + g_.spatial)];
+        }
+        for (std::int64_t pw = 0; pw < steps_w; ++pw) {
+          const std::int64_t c = (pd * g_.axis[1].steps() + ph) * steps_w + pw;
+          const Combo& combo = combos_[static_cast<std::size_t>(c)];
+          const std::int64_t columns = std::min(first[2] + count[2], g_.phase(2, c).outputs) - first[2];
+          if (columns <= 0) continue;
+          const std::int64_t pixel = b_.pitch * g_.axis[2].strip_step();
+          const float* a =
+              strip + (di - first[0]) * g_.axis[0].strip_step() * b_.plane + (hi - first[1]) * g_.axis[1].strip_step() * b_.row;
+          LanesArgs t;
+          t.a_row = pixel * kFloat;
+          t.taps = combo.taps.data();
+          t.n_taps = static_cast<std::int64_t>(combo.taps.size());
+          t.depth = combo.depth;
+          t.b = filter + combo.filter + bi * combo.block_floats;
+          t.c_row = out_stride * steps_w * kFloat;
+          t.tail = store_direct_ && block.count < lanes ? static_cast<int>(block.count) : 0;
+          const std::int64_t tiles = ceil_div(columns, kernels_.max_lane_rows);
+          for (std::int64_t tile = 0, at = 0; tile < tiles; ++tile) {
+            const std::int64_t rows = columns / tiles + (tile < columns % tiles ? 1 : 0);
+            t.a = a + at * pixel;
+            t.c = out + (pw + at * steps_w) * out_stride;
+            kernels_.lane_rows(static_cast<int>(rows), t);
+            at += rows;
+          }
+        }
+        if (!store_direct_) {
+          Rows r;
+          r.outer = image;
+          for (int s = 0; s < g_.spatial; ++s) r.spatial[static_cast<std::size_t>(s)] = point[3 - g_.spatial + s];
+          r.count = out_end[2] - out_first[2];
+          r.channel = block.first;
+          r.channels = block.count;
+          epilogue_.run(bound, r, acc, lanes);
+        }
+      }
+    }
+  }
+
+  Problem problem_;
+  DeviceTraits device_;
+  const F32Kernels& kernels_;
+  FloatGeometry g_;
+  LaneBlocking b_;
+  std::vector<LaneBlock> blocks_;
+  std::vector<Combo> combos_;
+  TileEpilogue epilogue_;
+  std::int64_t filter_floats_ = 0;
+  std::unique_ptr<float[]> storage_;
+  const float* constant_ = nullptr;
+  bool store_direct_ = false;
+  int slots_ = 1;
+};
+
+Verdict accepts(const Problem& problem, const DeviceTraits&) {
+  if (std::string why = float_objection(problem, Direction::fprop, Direction::dgrad); !why.empty())
+    return Verdict::no(std::move(why));
+  if (std::string why = lanes_objection(float_geometry(problem)); !why.empty()) return Verdict::no(std::move(why));
+  return Verdict::yes();
+}
+
+std::vector<Candidate> candidates(const Problem& problem, const DeviceTraits& device) {
+  return {{"", choose_lanes(float_geometry(problem), f32_kernels(device.isa), device).cost_us}};
+}
+
+error_t build(const Problem& problem, const std::string& config, const DeviceTraits& device, const BuildOptions& options,
+              std::unique_ptr<Plan>& plan) {
+  if (!config.empty())
+    return {error_code_t::INVALID_VALUE, "Path direct_float_lanes has one configuration, the empty one, not '" + config + "'."};
+  auto lanes = std::make_unique<LanesFloatPlan>(problem, device);
+  OCTAVO_RETURN_IF_ERROR(lanes->prepare(options));
+  plan = std::move(lanes);
+  return {};
+}
+
+}  // namespace
+
+extern const Path kDirectFloatLanes;
+const Path kDirectFloatLanes{"direct_float_lanes", accepts, candidates, build};
+
+}  // namespace octavo::cpu_native
