@@ -40,11 +40,8 @@ DirectFloatPlan::DirectFloatPlan(const Problem& problem, const DeviceTraits& dev
 }
 
 error_t DirectFloatPlan::prepare(const BuildOptions& options) {
-  OCTAVO_RETURN_IF_ERROR(epilogue_.compile(problem_, device_.isa));
-  const Epilogue& e = problem_.epilogue;
-  store_direct_ = e.identity() && e.outputs.size() == 1 && e.outputs[0].desc.type == DataType_t::FLOAT &&
-                  e.outputs[0].desc.vector == 1 && (e.outputs[0].desc.stride[1] == 1 || e.outputs[0].desc.dim[1] == 1) &&
-                  b_.rounds(g_.ic) == 1;
+  OCTAVO_RETURN_IF_ERROR(epilogue_.compile(problem_, kernels_, device_.isa));
+  store_direct_ = epilogue_.in_place() && b_.rounds(g_.ic) == 1;
   for (std::int64_t c = 0; c < g_.combos(); ++c) {
     Combo combo;
     combo.filter = filter_floats_;
@@ -225,13 +222,16 @@ void DirectFloatPlan::run_task(const Call& call, std::int64_t task, int slot) co
             float* acc_at = rounds == 1 ? acc : acc + acc_row * acc_row_columns * b_.columns + block.column;
             float* out = nullptr;
             std::int64_t out_stride = 0;
+            Rows r;
+            r.outer = image + i;
+            const std::int64_t point[3] = {od, oh, out_first[2]};
+            for (int s = 0; s < g_.spatial; ++s) r.spatial[static_cast<std::size_t>(s)] = point[3 - g_.spatial + s];
+            r.count = out_columns;
+            r.channel = group * g_.oc + block.first;
+            r.channels = block.count;
             if (store_direct_) {
-              const TensorDesc& o = problem_.epilogue.outputs[0].desc;
-              std::int64_t index[kMaxRank] = {image + i, group * g_.oc + block.first};
-              const std::int64_t point[3] = {od, oh, out_first[2]};
-              for (int s = 0; s < g_.spatial; ++s) index[2 + s] = point[3 - g_.spatial + s];
-              out = static_cast<float*>(call.args->outputs[0]) + o.offset(index);
-              out_stride = o.stride[1 + g_.spatial];
+              out = static_cast<float*>(epilogue_.address(*call.args, r));
+              out_stride = epilogue_.pixel_stride();
             }
             for (std::int64_t pw = 0; pw < g_.axis[2].steps(); ++pw) {
               const std::int64_t c = (pd * g_.axis[1].steps() + ph) * g_.axis[2].steps() + pw;
@@ -273,13 +273,6 @@ void DirectFloatPlan::run_task(const Call& call, std::int64_t task, int slot) co
               }
             }
             if (!out && round + 1 == rounds && out_columns > 0) {
-              Rows r;
-              r.outer = image + i;
-              const std::int64_t point[3] = {od, oh, out_first[2]};
-              for (int s = 0; s < g_.spatial; ++s) r.spatial[s] = point[3 - g_.spatial + s];
-              r.count = out_columns;
-              r.channel = group * g_.oc + block.first;
-              r.channels = block.count;
               epilogue_.run(call.bound, r, acc_at, acc_stride);
             }
           }

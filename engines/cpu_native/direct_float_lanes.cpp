@@ -44,26 +44,30 @@ std::string lanes_objection(const FloatGeometry& g) {
   return {};
 }
 
-void pack_lanes(const F32Kernels& kernels, const FloatGeometry& g, const void* in, const LaneBlock& block, StripBox box,
-                float* plain, float* dst) {
-  box.channel = block.in_first;
-  box.channels = block.in_count;
-  if (plain_lanes(g)) {
-    pack_strip(kernels, g, in, box, dst);
-    return;
-  }
-  // Row by row through `plain`, which stays in the first-level cache.
+void pack_lanes(const F32Kernels& kernels, const FloatGeometry& g, const void* in, const LaneBlock* begin, const LaneBlock* end,
+                StripBox box, std::int64_t panel, float* plain, float* dst) {
+  box.channel = begin->in_first;
+  box.channels = end[-1].in_first + end[-1].in_count - begin->in_first;
   const std::int64_t columns = g.axis[2].extent(box.count[2]);
-  const std::int64_t plane = box.plane, row = box.row;
-  box.pitch = block.in_count;
-  box.row = box.plane = 0;
+  const std::int64_t pixel = box.pitch;
+  box.pitch = box.channels;
   const std::int64_t planes = g.axis[0].extent(box.count[0]), rows = g.axis[1].extent(box.count[1]);
   for (std::int64_t jd = 0; jd < planes; ++jd) {
     if (!strip_row_needed(g.axis[0], jd, box.count[0])) continue;
     for (std::int64_t jh = 0; jh < rows; ++jh) {
       if (!strip_row_needed(g.axis[1], jh, box.count[1])) continue;
+      float* at = dst + jd * box.plane + jh * box.row;
+      // Memory is read in long runs, whatever a block needs of it.
+      if (plain_lanes(g)) {
+        pack_panel_row(kernels, g, in, box, jd, jh, pixel, panel, plain, at);
+        continue;
+      }
       pack_strip_row(kernels, g, in, box, jd, jh, plain);
-      kernels.expand(dst + jd * plane + jh * row, plain, block.in_count, block.index.data(), g.ic, columns);
+      for (const LaneBlock* b = begin; b < end; ++b) {
+        kernels.expand(at + (b - begin) / 2 * panel + (b - begin) % 2 * g.ic * kernels.lanes, pixel,
+                       plain + b->in_first - box.channel, box.channels, b->in_count <= kernels.lanes, b->index.data(), g.ic,
+                       columns);
+      }
     }
   }
 }
@@ -74,9 +78,9 @@ constexpr std::int64_t kFloat = sizeof(float);
 
 struct LaneBlocking {
   std::array<std::int64_t, 3> points{1, 1, 1}, cuts{0, 0, 0};
-  std::int64_t pitch = 0, row = 0, plane = 0, strip_floats = 0, plain_floats = 0, row_floats = 0;
+  std::int64_t blocks = 1, block_cuts = 0;  // of a task
+  std::int64_t pitch = 0, row = 0, plane = 0, panel = 0, strip_floats = 0, plain_floats = 0, row_floats = 0;
   std::int64_t tasks = 0;
-  bool merged = false;
   double cost_us = 1;
 };
 
@@ -85,38 +89,40 @@ LaneBlocking choose_lanes(const FloatGeometry& g, const F32Kernels& kernels, con
   const std::int64_t blocks = ceil_div(g.groups * g.oc, kernels.lanes);
   const FloatAxis &d = g.axis[0], &h = g.axis[1], &w = g.axis[2];
   if (g.n == 0 || d.points == 0 || h.points == 0 || w.points == 0) return b;
-  b.pitch = g.ic * kernels.lanes;
-  // Strips of about 128 KB: a few rows, or part of one.
-  const std::int64_t budget = std::max<std::int64_t>(device.l2_bytes / 8, 64 << 10) / kFloat;
-  const auto floats = [&](std::int64_t rows, std::int64_t columns) {
-    return d.extent(1) * h.extent(rows) * w.extent(columns) * b.pitch;
-  };
+  // A few rows of all channels, or of 64 at least: memory is then read and written in runs that it can foresee.
+  const std::int64_t budget = std::max<std::int64_t>(device.l2_bytes / 4, 128 << 10) / kFloat;
+  b.blocks = blocks;
   b.points = {1, h.points, w.points};
-  while (b.points[1] > 1 && floats(b.points[1], b.points[2]) > budget) b.points[1] = ceil_div(b.points[1], 2);
-  while (b.points[2] > 4 * kernels.max_lane_rows && floats(b.points[1], b.points[2]) > budget)
-    b.points[2] = ceil_div(b.points[2], 2);
+  const auto floats = [&](std::int64_t rows) {
+    return d.extent(1) * h.extent(rows) * w.extent(b.points[2]) * g.ic * kernels.lanes * b.blocks;
+  };
+  const std::int64_t least = std::min(blocks, ceil_div(64, kernels.lanes));
+  const std::int64_t some_rows = std::min<std::int64_t>(8, h.points);
+  while (b.blocks > least && floats(some_rows) > budget) b.blocks = std::max(least, ceil_div(b.blocks, 2));
+  while (b.points[2] > 4 * kernels.max_lane_rows && floats(some_rows) > budget) b.points[2] = ceil_div(b.points[2], 2);
+  while (b.points[1] > 1 && floats(b.points[1]) > budget) b.points[1] = ceil_div(b.points[1], 2);
   const std::int64_t threads = std::max(1, device.threads);
-  while (threads > 1 && b.points[1] > 4 && g.n * blocks * d.points * ceil_div(h.points, b.points[1]) < 4 * threads) {
+  while (threads > 1 && b.points[1] > 8 &&
+         g.n * ceil_div(blocks, b.blocks) * d.points * ceil_div(h.points, b.points[1]) < 4 * threads) {
     b.points[1] = ceil_div(b.points[1], 2);
   }
+  b.block_cuts = ceil_div(blocks, b.blocks);
   b.cuts = {d.points, ceil_div(h.points, b.points[1]), ceil_div(w.points, b.points[2])};
+  b.pitch = 2 * g.ic * kernels.lanes;
   b.row = w.extent(b.points[2]) * b.pitch;
   b.plane = h.extent(b.points[1]) * b.row;
-  b.strip_floats = round_up(d.extent(1) * b.plane, 16) + 16;
-  b.plain_floats = round_up(w.extent(b.points[2]) * (kernels.lanes + 1) * g.ic, 16) + 2 * F32Kernels::kMaxLanes;
-  b.row_floats = round_up(b.points[2] * w.steps() * kernels.lanes, 16) + 16;
-  b.tasks = g.n * blocks * b.cuts[0] * b.cuts[1] * b.cuts[2];
-  b.merged = !w.compact;
-  for (const AxisPhase& p : w.phases) {
-    for (std::size_t t = 1; t < p.offset.size(); ++t) b.merged = b.merged && p.offset[t] == p.offset[t - 1] + 1;
-  }
+  b.panel = d.extent(1) * b.plane + 16;
+  b.strip_floats = ceil_div(b.blocks, 2) * b.panel + 16;
+  b.plain_floats = round_up(w.extent(b.points[2]) * (b.blocks * kernels.lanes + 2) * g.ic, 16) + 2 * F32Kernels::kMaxLanes;
+  b.row_floats = round_up(b.points[2] * w.steps() * kernels.lanes * 2, 16) + 16;
+  b.tasks = g.n * b.block_cuts * b.cuts[0] * b.cuts[1] * b.cuts[2];
   double cycles = 0;
   for (std::int64_t c = 0; c < g.combos(); ++c) {
     double outputs = static_cast<double>(g.n * blocks);
     for (int a = 0; a < 3; ++a) outputs *= static_cast<double>(g.phase(a, c).outputs);
     cycles += outputs * (0.6 * static_cast<double>(g.taps(c) * g.ic) + 2.0);
   }
-  cycles += static_cast<double>(b.tasks) * static_cast<double>(floats(b.points[1], b.points[2]) / kernels.lanes) * 1.5;
+  cycles += static_cast<double>(b.tasks) * static_cast<double>(floats(b.points[1]) / kernels.lanes) * 1.5;
   if (kernels.lanes < 8) cycles *= 2;
   const double busy = static_cast<double>(std::min(threads, b.tasks));
   const double bytes =
@@ -135,10 +141,8 @@ class LanesFloatPlan final : public Plan {
   }
 
   error_t prepare(const BuildOptions& options) {
-    OCTAVO_RETURN_IF_ERROR(epilogue_.compile(problem_, device_.isa));
-    const Epilogue& e = problem_.epilogue;
-    store_direct_ = e.identity() && e.outputs.size() == 1 && e.outputs[0].desc.type == DataType_t::FLOAT &&
-                    e.outputs[0].desc.vector == 1 && e.outputs[0].desc.stride[1] == 1;
+    OCTAVO_RETURN_IF_ERROR(epilogue_.compile(problem_, kernels_, device_.isa));
+    store_direct_ = epilogue_.in_place();
     for (std::int64_t c = 0; c < g_.combos(); ++c) {
       Combo combo;
       combo.filter = filter_floats_;
@@ -148,11 +152,9 @@ class LanesFloatPlan final : public Plan {
           for (const std::int64_t ow : pw.offset) {
             combo.taps.push_back(kFloat * (g_.axis[0].strip_offset(od) * b_.plane + g_.axis[1].strip_offset(oh) * b_.row +
                                            g_.axis[2].strip_offset(ow) * b_.pitch));
-            if (b_.merged) break;
           }
         }
       }
-      combo.depth = g_.ic * (b_.merged ? static_cast<std::int64_t>(pw.offset.size()) : 1);
       combo.block_floats = g_.taps(c) * g_.ic * kernels_.lanes;
       filter_floats_ += combo.block_floats * static_cast<std::int64_t>(blocks_.size());
       combos_.push_back(std::move(combo));
@@ -197,7 +199,7 @@ class LanesFloatPlan final : public Plan {
  private:
   struct Combo {
     std::vector<std::int64_t> taps;
-    std::int64_t depth = 0, filter = 0, block_floats = 0;
+    std::int64_t filter = 0, block_floats = 0;
   };
 
   std::int64_t slot_floats() const { return b_.strip_floats + b_.plain_floats + b_.row_floats; }
@@ -232,9 +234,8 @@ class LanesFloatPlan final : public Plan {
   void run_task(const Args& args, const TileEpilogue::Bound& bound, const float* filter, float* scratch,
                 std::int64_t task) const {
     const std::int64_t n_blocks = static_cast<std::int64_t>(blocks_.size());
-    const std::int64_t bi = task % n_blocks;
-    const LaneBlock& block = blocks_[static_cast<std::size_t>(bi)];
-    std::int64_t rest = task / n_blocks;
+    const std::int64_t begin = task % b_.block_cuts * b_.blocks, end = std::min(n_blocks, begin + b_.blocks);
+    std::int64_t rest = task / b_.block_cuts;
     std::array<std::int64_t, 3> first, count, out_first, out_end;
     for (int a = 2; a >= 0; --a) {
       const FloatAxis& axis = g_.axis[static_cast<std::size_t>(a)];
@@ -256,57 +257,57 @@ class LanesFloatPlan final : public Plan {
     box.pitch = b_.pitch;
     box.row = b_.row;
     box.plane = b_.plane;
-    pack_lanes(kernels_, g_, g_.dgrad ? args.y : args.x, block, box, plain, strip);
+    pack_lanes(kernels_, g_, g_.dgrad ? args.y : args.x, blocks_.data() + begin, blocks_.data() + end, box, b_.panel, plain,
+               strip);
 
     const int lanes = kernels_.lanes;
     const std::int64_t steps_w = g_.axis[2].steps();
-    for (std::int64_t od = out_first[0]; od < out_end[0]; ++od) {
-      for (std::int64_t oh = out_first[1]; oh < out_end[1]; ++oh) {
-        const std::int64_t pd = od % g_.axis[0].steps(), ph = oh % g_.axis[1].steps();
-        const std::int64_t di = od / g_.axis[0].steps(), hi = oh / g_.axis[1].steps();
-        const std::int64_t point[3] = {od, oh, out_first[2]};
-        float* out = acc;
-        std::int64_t out_stride = lanes;
-        if (store_direct_) {
-          const TensorDesc& o = problem_.epilogue.outputs[0].desc;
-          std::int64_t index[kMaxRank] = {image, block.first};
-          for (int s = 0; s < g_.spatial; ++s) index[2 + s] = point[3 - g_.spatial + s];
-          out = static_cast<float*>(args.outputs[0]) + o.offset(index);
-          out_stride = o.stride[static_cast<std::size_t>(1 + g_.spatial)];
-        }
-        for (std::int64_t pw = 0; pw < steps_w; ++pw) {
-          const std::int64_t c = (pd * g_.axis[1].steps() + ph) * steps_w + pw;
-          const Combo& combo = combos_[static_cast<std::size_t>(c)];
-          const std::int64_t columns = std::min(first[2] + count[2], g_.phase(2, c).outputs) - first[2];
-          if (columns <= 0) continue;
-          const std::int64_t pixel = b_.pitch * g_.axis[2].strip_step();
-          const float* a =
-              strip + (di - first[0]) * g_.axis[0].strip_step() * b_.plane + (hi - first[1]) * g_.axis[1].strip_step() * b_.row;
-          LanesArgs t;
-          t.a_row = pixel * kFloat;
-          t.taps = combo.taps.data();
-          t.n_taps = static_cast<std::int64_t>(combo.taps.size());
-          t.depth = combo.depth;
-          t.b = filter + combo.filter + bi * combo.block_floats;
-          t.c_row = out_stride * steps_w * kFloat;
-          t.tail = store_direct_ && block.count < lanes ? static_cast<int>(block.count) : 0;
-          const std::int64_t tiles = ceil_div(columns, kernels_.max_lane_rows);
-          for (std::int64_t tile = 0, at = 0; tile < tiles; ++tile) {
-            const std::int64_t rows = columns / tiles + (tile < columns % tiles ? 1 : 0);
-            t.a = a + at * pixel;
-            t.c = out + (pw + at * steps_w) * out_stride;
-            kernels_.lane_rows(static_cast<int>(rows), t);
-            at += rows;
-          }
-        }
-        if (!store_direct_) {
+    // A panel's rows stay in the first-level cache from one output row to the next.
+    for (std::int64_t bi = begin; bi < end; bi += 2) {
+      const int vectors = bi + 1 < end ? 2 : 1;
+      for (std::int64_t od = out_first[0]; od < out_end[0]; ++od) {
+        for (std::int64_t oh = out_first[1]; oh < out_end[1]; ++oh) {
+          const std::int64_t pd = od % g_.axis[0].steps(), ph = oh % g_.axis[1].steps();
+          const std::int64_t di = od / g_.axis[0].steps(), hi = oh / g_.axis[1].steps();
+          const float* a = strip + (bi - begin) / 2 * b_.panel + (di - first[0]) * g_.axis[0].strip_step() * b_.plane +
+                           (hi - first[1]) * g_.axis[1].strip_step() * b_.row;
+          const LaneBlock &block = blocks_[static_cast<std::size_t>(bi)],
+                          &last = blocks_[static_cast<std::size_t>(bi + vectors - 1)];
           Rows r;
           r.outer = image;
+          const std::int64_t point[3] = {od, oh, out_first[2]};
           for (int s = 0; s < g_.spatial; ++s) r.spatial[static_cast<std::size_t>(s)] = point[3 - g_.spatial + s];
           r.count = out_end[2] - out_first[2];
           r.channel = block.first;
-          r.channels = block.count;
-          epilogue_.run(bound, r, acc, lanes);
+          r.channels = block.count + (vectors == 2 ? last.count : 0);
+          float* out = store_direct_ ? static_cast<float*>(epilogue_.address(args, r)) : acc;
+          const std::int64_t out_stride = store_direct_ ? epilogue_.pixel_stride() : vectors * lanes;
+          for (std::int64_t pw = 0; pw < steps_w; ++pw) {
+            const std::int64_t c = (pd * g_.axis[1].steps() + ph) * steps_w + pw;
+            const Combo& combo = combos_[static_cast<std::size_t>(c)];
+            const std::int64_t columns = std::min(first[2] + count[2], g_.phase(2, c).outputs) - first[2];
+            if (columns <= 0) continue;
+            const std::int64_t pixel = b_.pitch * g_.axis[2].strip_step();
+            LanesArgs t;
+            t.a_row = pixel * kFloat;
+            t.a_vector = g_.ic * lanes * kFloat;
+            t.taps = combo.taps.data();
+            t.n_taps = static_cast<std::int64_t>(combo.taps.size());
+            t.depth = g_.ic;
+            t.b = filter + combo.filter + bi * combo.block_floats;
+            t.b_vector = combo.block_floats * kFloat;
+            t.c_row = out_stride * steps_w * kFloat;
+            t.tail = store_direct_ && last.count < lanes ? static_cast<int>(last.count) : 0;
+            const std::int64_t tiles = ceil_div(columns, kernels_.max_lane_rows / vectors);
+            for (std::int64_t tile = 0, at = 0; tile < tiles; ++tile) {
+              const std::int64_t rows = columns / tiles + (tile < columns % tiles ? 1 : 0);
+              t.a = a + at * pixel;
+              t.c = out + (pw + at * steps_w) * out_stride;
+              kernels_.lane_rows(static_cast<int>(rows), vectors, t);
+              at += rows;
+            }
+          }
+          if (!store_direct_) epilogue_.run(bound, r, acc, out_stride);
         }
       }
     }
@@ -319,7 +320,7 @@ class LanesFloatPlan final : public Plan {
   LaneBlocking b_;
   std::vector<LaneBlock> blocks_;
   std::vector<Combo> combos_;
-  TileEpilogue epilogue_;
+  FloatStore epilogue_;
   std::int64_t filter_floats_ = 0;
   std::unique_ptr<float[]> storage_;
   const float* constant_ = nullptr;

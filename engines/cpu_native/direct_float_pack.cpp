@@ -70,25 +70,59 @@ void pack_filter_tap(float* dst, std::int64_t dst_row, const void* tap, DataType
   }
 }
 
+namespace {
+
+/// Columns [left, right) of a strip row lie inside the image, from `offset` (in elements) on, `pixel` apart; empty rows are
+/// padding.
+struct RowSource {
+  std::int64_t columns = 0, left = 0, right = 0, offset = 0, pixel = 0;
+};
+
+RowSource row_source(const FloatGeometry& g, const StripBox& box, std::int64_t jd, std::int64_t jh) {
+  const FloatAxis& w = g.axis[2];
+  RowSource r;
+  r.columns = w.extent(box.count[2]);
+  const std::int64_t first = w.input(box.output[2], 0), step = w.compact ? w.in_step : 1;
+  const std::int64_t d = g.axis[0].input(box.output[0], jd), h = g.axis[1].input(box.output[1], jh);
+  if (d < 0 || d >= g.axis[0].in || h < 0 || h >= g.axis[1].in) return r;
+  r.left = first >= 0 ? 0 : std::min(ceil_div(-first, step), r.columns);
+  r.right = first >= w.in ? r.left : std::clamp((w.in - 1 - first) / step + 1, r.left, r.columns);
+  r.offset = box.image * g.in.stride[0] + d * g.in_stride[0] + h * g.in_stride[1] + (first + r.left * step) * g.in_stride[2];
+  r.pixel = step * g.in_stride[2];
+  return r;
+}
+
+}  // namespace
+
 void pack_strip_row(const F32Kernels& kernels, const FloatGeometry& g, const void* in, const StripBox& box, std::int64_t jd,
                     std::int64_t jh, float* row) {
-  const std::int64_t bytes = element_bytes(g.in.type), columns = g.axis[2].extent(box.count[2]);
-  const FloatAxis& w = g.axis[2];
-  // Strip columns [left, right) lie inside the image.
-  const std::int64_t first = w.input(box.output[2], 0), step = w.compact ? w.in_step : 1;
-  const std::int64_t left = first >= 0 ? 0 : std::min(ceil_div(-first, step), columns);
-  const std::int64_t right = first >= w.in ? left : std::clamp((w.in - 1 - first) / step + 1, left, columns);
-  const std::int64_t d = g.axis[0].input(box.output[0], jd), h = g.axis[1].input(box.output[1], jh);
-  if (d < 0 || d >= g.axis[0].in || h < 0 || h >= g.axis[1].in || left >= right) {
-    zero(row, columns * box.pitch);
+  const RowSource r = row_source(g, box, jd, jh);
+  zero(row, r.left * box.pitch);
+  zero(row + r.right * box.pitch, (r.columns - r.right) * box.pitch);
+  if (r.left >= r.right) return;
+  pack_row(kernels, g, static_cast<const char*>(in) + r.offset * element_bytes(g.in.type), r.pixel, box, r.right - r.left,
+           row + r.left * box.pitch);
+}
+
+void pack_panel_row(const F32Kernels& kernels, const FloatGeometry& g, const void* in, const StripBox& box, std::int64_t jd,
+                    std::int64_t jh, std::int64_t width, std::int64_t panel, float* plain, float* row) {
+  if (g.in.vector != 1 || (g.in.stride[1] != 1 && g.in.dim[1] != 1)) {
+    StripBox flat = box;
+    flat.pitch = box.channels;
+    pack_strip_row(kernels, g, in, flat, jd, jh, plain);
+    kernels.widen_panels(row, panel, width, plain, box.channels, g.axis[2].extent(box.count[2]), box.channels,
+                         DataType_t::FLOAT);
     return;
   }
-  zero(row, left * box.pitch);
-  zero(row + right * box.pitch, (columns - right) * box.pitch);
-  const std::int64_t offset =
-      box.image * g.in.stride[0] + d * g.in_stride[0] + h * g.in_stride[1] + (first + left * step) * g.in_stride[2];
-  pack_row(kernels, g, static_cast<const char*>(in) + offset * bytes, step * g.in_stride[2], box, right - left,
-           row + left * box.pitch);
+  const RowSource r = row_source(g, box, jd, jh);
+  for (std::int64_t c = 0, at = 0; c < box.channels; c += width, at += panel) {
+    zero(row + at, r.left * width);
+    zero(row + at + r.right * width, (r.columns - r.right) * width);
+  }
+  if (r.left >= r.right) return;
+  const std::int64_t offset = r.offset + g.channel_offset(box.channel);
+  kernels.widen_panels(row + r.left * width, panel, width, static_cast<const char*>(in) + offset * element_bytes(g.in.type),
+                       r.pixel, r.right - r.left, box.channels, g.in.type);
 }
 
 void pack_strip(const F32Kernels& kernels, const FloatGeometry& g, const void* in, const StripBox& box, float* dst) {

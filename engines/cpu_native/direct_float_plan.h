@@ -60,7 +60,7 @@ class DirectFloatPlan final : public Plan {
   const F32Kernels& kernels_;
   FloatGeometry g_;
   FloatBlocking b_;
-  TileEpilogue epilogue_;
+  FloatStore epilogue_;
   std::vector<Combo> combos_;
   std::int64_t filter_floats_ = 0;
   std::unique_ptr<float[]> constant_storage_;

@@ -40,13 +40,18 @@ struct Vec4 {
   static Reg load_f16_tail(const std::uint16_t* p, int n) {
     return Reg{scalar_f16(p[0]), n > 1 ? scalar_f16(p[1]) : 0, n > 2 ? scalar_f16(p[2]) : 0, 0};
   }
+  static void store_bf16(std::uint16_t* p, Reg v, int n) {
+    for (int i = 0; i < n; ++i) p[i] = float_to_bf16(v[i]);
+  }
+  static void store_f16(std::uint16_t* p, Reg v, int n) {
+    for (int i = 0; i < n; ++i) p[i] = float_to_f16(v[i]);
+  }
   static Reg gather(const float* src, const std::int32_t* index) {
     return Reg{src[index[0]], src[index[1]], src[index[2]], src[index[3]]};
   }
-  static void expand_near(float* dst, const float* src, std::int64_t span, const std::int32_t* index, std::int64_t depth,
-                          std::int64_t pixels) {
-    for (std::int64_t p = 0; p < pixels; ++p, src += span) {
-      for (std::int64_t j = 0; j < depth; ++j, dst += kLanes) store(dst, gather(src, index + j * kLanes));
+  static void expand_near(float* dst, const float* src, const std::int32_t* index, std::int64_t depth) {
+    for (std::int64_t j = 0; j < depth; ++j) {
+      store(dst + j * kLanes, gather(src, index + j * kLanes));
     }
   }
   static void transpose(float*, std::int64_t, const char*, std::int64_t, DataType_t) {}

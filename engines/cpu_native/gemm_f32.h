@@ -41,8 +41,19 @@ struct OuterArgs {
   int tail = 0;
 };
 
-/// One vector of channels, every lane its own group: c[i][:] = sum over t, d of a[taps[t] + i * a_row + d][:] * b[t][d][:]
-using LanesArgs = TapsArgs;
+/// Vectors of channels, every lane its own group:
+/// c[i][v][:] = sum over t, d of a[taps[t] + i * a_row + v * a_vector + d][:] * b[v * b_vector + t * depth + d][:]
+struct LanesArgs {
+  const void* a = nullptr;
+  std::int64_t a_row = 0, a_vector = 0;
+  const std::int64_t* taps = nullptr;
+  std::int64_t n_taps = 0, depth = 0;
+  const float* b = nullptr;
+  std::int64_t b_vector = 0;
+  float* c = nullptr;
+  std::int64_t c_row = 0;
+  int tail = 0;  ///< lanes to store of the last vector; 0 = all
+};
 
 /// wgrad of the same: c[t][d][:] (+)= sum over segments s and rows i of
 /// a[taps[t] + s * a_segment + i * a_row + d][:] * b[s * b_segment + i * b_row][:]
@@ -63,22 +74,30 @@ struct F32Kernels {
   int lanes = 0;                    ///< floats in a vector
   int max_vectors = 0;              ///< tiles are up to this many vectors wide
   int max_rows[kMaxVectors + 1]{};  ///< by vectors
-  int max_lane_rows = 0;
+  int max_lane_rows = 0;            ///< of lane_rows with one vector; half as many with two
   void (*taps)(int rows, int vectors, const TapsArgs& args) = nullptr;
   void (*outer)(int rows, int vectors, const OuterArgs& args) = nullptr;
-  void (*lane_rows)(int rows, const LanesArgs& args) = nullptr;
+  void (*lane_rows)(int rows, int vectors, const LanesArgs& args) = nullptr;
   void (*lane_wgrad)(const LanesWgradArgs& args) = nullptr;
   /// dst[i] = float(src[i]); src is FLOAT, BFLOAT16 or HALF
   void (*widen)(float* dst, const void* src, std::int64_t count, DataType_t type) = nullptr;
   /// The same for `rows` rows, dst_row and src_row elements apart.
   void (*widen_rows)(float* dst, std::int64_t dst_row, const void* src, std::int64_t src_row, std::int64_t rows,
                      std::int64_t count, DataType_t type) = nullptr;
+  /// The same with the channels of a point spread over panels: channel c of row r goes to
+  /// dst[c / width * dst_panel + r * width + c % width]; width is a multiple of `lanes`.
+  void (*widen_panels)(float* dst, std::int64_t dst_panel, std::int64_t width, const void* src, std::int64_t src_row,
+                       std::int64_t rows, std::int64_t count, DataType_t type) = nullptr;
+  /// The way back, rounding to nearest even: FLOAT, BFLOAT16 or HALF; rows in elements.
+  void (*narrow_rows)(void* dst, std::int64_t dst_row, const float* src, std::int64_t src_row, std::int64_t rows,
+                      std::int64_t count, DataType_t type) = nullptr;
   /// dst[j * dst_row + i] = float(src[i * src_row + j]), i < rows, j < columns; rows in elements
   void (*widen_transposed)(float* dst, std::int64_t dst_row, const void* src, std::int64_t src_row, std::int64_t rows,
                            std::int64_t columns, DataType_t type) = nullptr;
-  /// dst[p][j][l] = src[p * span + index[j * lanes + l]], p < pixels, j < depth; src may be read kMaxLanes past its end
-  void (*expand)(float* dst, const float* src, std::int64_t span, const std::int32_t* index, std::int64_t depth,
-                 std::int64_t pixels) = nullptr;
+  /// dst[p * dst_pixel + j * lanes + l] = src[p * src_pixel + index[j * lanes + l]], p < pixels, j < depth. near: all indices
+  /// are below `lanes`, and src may be read that far.
+  void (*expand)(float* dst, std::int64_t dst_pixel, const float* src, std::int64_t src_pixel, bool near,
+                 const std::int32_t* index, std::int64_t depth, std::int64_t pixels) = nullptr;
 };
 
 /// The kernels of the best level not above `isa`.

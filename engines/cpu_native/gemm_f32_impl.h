@@ -107,31 +107,34 @@ void outer_tile(const OuterArgs& g) {
 #undef OCTAVO_ROW
 #undef OCTAVO_ROWS
 
-template <class V, int M>
-void lane_tile(const TapsArgs& g) {
-  typename V::Reg acc[M];
+template <class V, int M, int NV>
+void lane_tile(const LanesArgs& g) {
+  typename V::Reg acc[M][NV];
 #pragma GCC unroll 16
-  for (int i = 0; i < M; ++i) acc[i] = V::zero();
-  const float* b = g.b;
+  for (int i = 0; i < M; ++i) {
+#pragma GCC unroll 4
+    for (int j = 0; j < NV; ++j) acc[i][j] = V::zero();
+  }
+  const char* b = reinterpret_cast<const char*>(g.b);
+  constexpr std::int64_t kVector = sizeof(float) * V::kLanes;
   for (std::int64_t t = 0; t < g.n_taps; ++t) {
     const char* p = static_cast<const char*>(g.a) + g.taps[t];
     for (std::int64_t d = g.depth; d > 0; --d) {
-      const typename V::Reg y = V::load_aligned(b);
+      typename V::Reg y[NV];
+#pragma GCC unroll 4
+      for (int j = 0; j < NV; ++j) y[j] = V::load_aligned(reinterpret_cast<const float*>(b + j * g.b_vector));
 #pragma GCC unroll 16
-      for (int i = 0; i < M; ++i) acc[i] = V::fma(V::load(reinterpret_cast<const float*>(p + i * g.a_row)), y, acc[i]);
-      p += sizeof(float) * V::kLanes;
-      b += V::kLanes;
+      for (int i = 0; i < M; ++i) {
+#pragma GCC unroll 4
+        for (int j = 0; j < NV; ++j) {
+          acc[i][j] = V::fma(V::load(reinterpret_cast<const float*>(p + i * g.a_row + j * g.a_vector)), y[j], acc[i][j]);
+        }
+      }
+      p += kVector;
+      b += kVector;
     }
   }
-#pragma GCC unroll 16
-  for (int i = 0; i < M; ++i) {
-    float* c = reinterpret_cast<float*>(reinterpret_cast<char*>(g.c) + i * g.c_row);
-    if (g.tail != 0) {
-      V::store_tail(c, acc[i], g.tail);
-    } else {
-      V::store(c, acc[i]);
-    }
-  }
+  store_tile<V, M, NV>(acc, g.c, g.c_row, g.tail);
 }
 
 template <class V, int T>
@@ -212,15 +215,16 @@ void outer(int rows, int vectors, const OuterArgs& g) {
   }
 }
 
-template <class V, int M>
+template <class V, int M, int NV>
 void lane_dispatch(int rows, const LanesArgs& g) {
-  if (rows == M) return lane_tile<V, M>(g);
-  if constexpr (M > 1) lane_dispatch<V, M - 1>(rows, g);
+  if (rows == M) return lane_tile<V, M, NV>(g);
+  if constexpr (M > 1) lane_dispatch<V, M - 1, NV>(rows, g);
 }
 
 template <class V>
-void lane_rows(int rows, const LanesArgs& g) {
-  lane_dispatch<V, V::kLaneRows>(rows, g);
+void lane_rows(int rows, int vectors, const LanesArgs& g) {
+  if (vectors == 2) return lane_dispatch<V, V::kLaneRows / 2, 2>(rows, g);
+  lane_dispatch<V, V::kLaneRows, 1>(rows, g);
 }
 
 template <class V>
@@ -262,6 +266,49 @@ void widen_rows(float* dst, std::int64_t dst_row, const void* src, std::int64_t 
   widen_from<V, FromF16<V>>(dst, dst_row, src, src_row, rows, count);
 }
 
+template <class V, class From>
+inline void panels_from(float* dst, std::int64_t dst_panel, std::int64_t width, const void* src, std::int64_t src_row,
+                        std::int64_t rows, std::int64_t count) {
+  const typename From::Element* s = static_cast<const typename From::Element*>(src);
+  for (std::int64_t r = 0; r < rows; ++r, s += src_row, dst += width) {
+    float* panel = dst;
+    for (std::int64_t c = 0; c < count; c += width, panel += dst_panel) {
+      const std::int64_t n = count - c < width ? count - c : width;
+      std::int64_t i = 0;
+      for (; i + V::kLanes <= n; i += V::kLanes) V::store(panel + i, From::load(s + c + i));
+      if (i < n) V::store_tail(panel + i, From::load_tail(s + c + i, static_cast<int>(n - i)), static_cast<int>(n - i));
+    }
+  }
+}
+
+template <class V>
+void widen_panels(float* dst, std::int64_t dst_panel, std::int64_t width, const void* src, std::int64_t src_row,
+                  std::int64_t rows, std::int64_t count, DataType_t type) {
+  if (type == DataType_t::FLOAT) return panels_from<V, FromFloat<V>>(dst, dst_panel, width, src, src_row, rows, count);
+  if (type == DataType_t::BFLOAT16) return panels_from<V, FromBf16<V>>(dst, dst_panel, width, src, src_row, rows, count);
+  panels_from<V, FromF16<V>>(dst, dst_panel, width, src, src_row, rows, count);
+}
+
+template <class V>
+void narrow_rows(void* dst, std::int64_t dst_row, const float* src, std::int64_t src_row, std::int64_t rows, std::int64_t count,
+                 DataType_t type) {
+  const std::int64_t whole = count / V::kLanes * V::kLanes;
+  const int tail = static_cast<int>(count - whole);
+  if (type == DataType_t::FLOAT)
+    return widen_from<V, FromFloat<V>>(static_cast<float*>(dst), dst_row, src, src_row, rows, count);
+  std::uint16_t* d = static_cast<std::uint16_t*>(dst);
+  const bool bf16 = type == DataType_t::BFLOAT16;
+  for (std::int64_t r = 0; r < rows; ++r, d += dst_row, src += src_row) {
+    if (bf16) {
+      for (std::int64_t i = 0; i < whole; i += V::kLanes) V::store_bf16(d + i, V::load(src + i), V::kLanes);
+      if (tail != 0) V::store_bf16(d + whole, V::load_tail(src + whole, tail), tail);
+    } else {
+      for (std::int64_t i = 0; i < whole; i += V::kLanes) V::store_f16(d + i, V::load(src + i), V::kLanes);
+      if (tail != 0) V::store_f16(d + whole, V::load_tail(src + whole, tail), tail);
+    }
+  }
+}
+
 template <class V>
 void widen(float* dst, const void* src, std::int64_t count, DataType_t type) {
   widen_rows<V>(dst, 0, src, 0, 1, count, type);
@@ -299,12 +346,16 @@ void widen_transposed(float* dst, std::int64_t dst_row, const void* src, std::in
   }
 }
 
+/// near: every index is below kLanes, so that one load has all.
 template <class V>
-void expand(float* dst, const float* src, std::int64_t span, const std::int32_t* index, std::int64_t depth,
-            std::int64_t pixels) {
-  if (span <= V::kLanes) return V::expand_near(dst, src, span, index, depth, pixels);
-  for (std::int64_t p = 0; p < pixels; ++p, src += span) {
-    for (std::int64_t j = 0; j < depth; ++j, dst += V::kLanes) V::store(dst, V::gather(src, index + j * V::kLanes));
+void expand(float* dst, std::int64_t dst_pixel, const float* src, std::int64_t src_pixel, bool near, const std::int32_t* index,
+            std::int64_t depth, std::int64_t pixels) {
+  for (std::int64_t p = 0; p < pixels; ++p, src += src_pixel, dst += dst_pixel) {
+    if (near) {
+      V::expand_near(dst, src, index, depth);
+    } else {
+      for (std::int64_t j = 0; j < depth; ++j) V::store(dst + j * V::kLanes, V::gather(src, index + j * V::kLanes));
+    }
   }
 }
 
@@ -324,6 +375,8 @@ constexpr F32Kernels make_kernels() {
   k.lane_wgrad = lane_wgrad<V>;
   k.widen = widen<V>;
   k.widen_rows = widen_rows<V>;
+  k.widen_panels = widen_panels<V>;
+  k.narrow_rows = narrow_rows<V>;
   k.widen_transposed = widen_transposed<V>;
   k.expand = expand<V>;
   return k;

@@ -64,7 +64,7 @@ WgradFloatPlan::WgradFloatPlan(const Problem& problem, const DeviceTraits& devic
 }
 
 error_t WgradFloatPlan::prepare() {
-  OCTAVO_RETURN_IF_ERROR(epilogue_.compile(problem_, device_.isa));
+  OCTAVO_RETURN_IF_ERROR(epilogue_.compile(problem_, kernels_, device_.isa));
   const AxisPhase &pd = g_.axis[0].phases[0], &ph = g_.axis[1].phases[0], &pw = g_.axis[2].phases[0];
   for (const std::int64_t od : pd.offset) {
     for (const std::int64_t oh : ph.offset) {

@@ -67,7 +67,7 @@ class WgradFloatPlan final : public Plan {
   const F32Kernels& kernels_;
   FloatGeometry g_, dy_;
   WgradBlocking b_;
-  TileEpilogue epilogue_;
+  FloatStore epilogue_;
   std::vector<std::int64_t> tap_points_;  ///< strip point (or element offset, in place) of each merged tap
   std::int64_t dw_floats_ = 0, group_floats_ = 0;
   bool store_direct_ = false;
