@@ -88,9 +88,9 @@ struct StripBox {
 /// One row of it (strip plane jd, row jh) to `row`.
 void pack_strip_row(const F32Kernels& kernels, const FloatGeometry& g, const void* in, const StripBox& box, std::int64_t jd,
                     std::int64_t jh, float* row);
-/// One row spread over panels of `width` channels, `panel` floats apart (widen_panels); `plain` holds a row of box.channels.
-void pack_panel_row(const F32Kernels& kernels, const FloatGeometry& g, const void* in, const StripBox& box, std::int64_t jd,
-                    std::int64_t jh, std::int64_t width, std::int64_t panel, float* plain, float* row);
+/// Asks for what a box holds of some channels, in the order of memory: reading it in narrow blocks would defeat the
+/// processor's own foresight.
+void prefetch_box(const FloatGeometry& g, const void* in, const StripBox& box, std::int64_t channel, std::int64_t channels);
 void pack_strip(const F32Kernels& kernels, const FloatGeometry& g, const void* in, const StripBox& box, float* dst);
 
 /// Whether row `j` of axis `a` is read by any output of [0, count): dilation leaves rows out.

@@ -45,9 +45,13 @@ std::string lanes_objection(const FloatGeometry& g) {
 }
 
 void pack_lanes(const F32Kernels& kernels, const FloatGeometry& g, const void* in, const LaneBlock* begin, const LaneBlock* end,
-                StripBox box, std::int64_t panel, float* plain, float* dst) {
+                StripBox box, float* plain, float* dst) {
   box.channel = begin->in_first;
   box.channels = end[-1].in_first + end[-1].in_count - begin->in_first;
+  if (plain_lanes(g)) {
+    pack_strip(kernels, g, in, box, dst);
+    return;
+  }
   const std::int64_t columns = g.axis[2].extent(box.count[2]);
   const std::int64_t pixel = box.pitch;
   box.pitch = box.channels;
@@ -56,17 +60,11 @@ void pack_lanes(const F32Kernels& kernels, const FloatGeometry& g, const void* i
     if (!strip_row_needed(g.axis[0], jd, box.count[0])) continue;
     for (std::int64_t jh = 0; jh < rows; ++jh) {
       if (!strip_row_needed(g.axis[1], jh, box.count[1])) continue;
-      float* at = dst + jd * box.plane + jh * box.row;
-      // Memory is read in long runs, whatever a block needs of it.
-      if (plain_lanes(g)) {
-        pack_panel_row(kernels, g, in, box, jd, jh, pixel, panel, plain, at);
-        continue;
-      }
       pack_strip_row(kernels, g, in, box, jd, jh, plain);
-      for (const LaneBlock* b = begin; b < end; ++b) {
-        kernels.expand(at + (b - begin) / 2 * panel + (b - begin) % 2 * g.ic * kernels.lanes, pixel,
-                       plain + b->in_first - box.channel, box.channels, b->in_count <= kernels.lanes, b->index.data(), g.ic,
-                       columns);
+      float* at = dst + jd * box.plane + jh * box.row;
+      for (const LaneBlock* b = begin; b < end; ++b, at += kernels.lanes) {
+        kernels.expand(at, pixel, plain + b->in_first - box.channel, box.channels, b->in_count <= kernels.lanes,
+                       b->index.data(), g.ic, columns);
       }
     }
   }
@@ -79,8 +77,9 @@ constexpr std::int64_t kFloat = sizeof(float);
 struct LaneBlocking {
   std::array<std::int64_t, 3> points{1, 1, 1}, cuts{0, 0, 0};
   std::int64_t blocks = 1, block_cuts = 0;  // of a task
-  std::int64_t pitch = 0, row = 0, plane = 0, panel = 0, strip_floats = 0, plain_floats = 0, row_floats = 0;
+  std::int64_t pitch = 0, row = 0, plane = 0, strip_floats = 0, plain_floats = 0, row_floats = 0;
   std::int64_t tasks = 0;
+  bool in_place = false;  // no strip: taps that fall outside the image are left out point by point
   double cost_us = 1;
 };
 
@@ -89,31 +88,35 @@ LaneBlocking choose_lanes(const FloatGeometry& g, const F32Kernels& kernels, con
   const std::int64_t blocks = ceil_div(g.groups * g.oc, kernels.lanes);
   const FloatAxis &d = g.axis[0], &h = g.axis[1], &w = g.axis[2];
   if (g.n == 0 || d.points == 0 || h.points == 0 || w.points == 0) return b;
-  // A few rows of all channels, or of 64 at least: memory is then read and written in runs that it can foresee.
-  const std::int64_t budget = std::max<std::int64_t>(device.l2_bytes / 4, 128 << 10) / kFloat;
-  b.blocks = blocks;
-  b.points = {1, h.points, w.points};
-  const auto floats = [&](std::int64_t rows) {
-    return d.extent(1) * h.extent(rows) * w.extent(b.points[2]) * g.ic * kernels.lanes * b.blocks;
+  // The strip of two blocks stays in the first-level cache; with several inputs a lane, in the second.
+  const std::int64_t budget = (g.ic == 1 ? device.l1d_bytes / 2 : device.l2_bytes / 8) / kFloat;
+  b.in_place = plain_lanes(g) && g.in.type == DataType_t::FLOAT && g.in.vector == 1 && g.in.stride[1] == 1 &&
+               g.groups % kernels.lanes == 0;
+  for (std::int64_t c = 0; c < g.combos(); ++c) b.in_place = b.in_place && g.taps(c) <= 64;
+  b.pitch = 2 * g.ic * kernels.lanes;
+  const auto floats = [&](std::int64_t rows, std::int64_t columns) {
+    return d.extent(1) * h.extent(rows) * w.extent(columns) * b.pitch;
   };
-  const std::int64_t least = std::min(blocks, ceil_div(64, kernels.lanes));
-  const std::int64_t some_rows = std::min<std::int64_t>(8, h.points);
-  while (b.blocks > least && floats(some_rows) > budget) b.blocks = std::max(least, ceil_div(b.blocks, 2));
-  while (b.points[2] > 4 * kernels.max_lane_rows && floats(some_rows) > budget) b.points[2] = ceil_div(b.points[2], 2);
-  while (b.points[1] > 1 && floats(b.points[1]) > budget) b.points[1] = ceil_div(b.points[1], 2);
+  b.points = {1, h.points, w.points};
+  const std::int64_t some_rows = std::min<std::int64_t>(4, h.points);
+  const std::int64_t tile = kernels.max_lane_rows / 2;
+  if (b.in_place) b.points[1] = std::min<std::int64_t>(h.points, 8);
+  while (!b.in_place && b.points[2] > 2 * tile && floats(some_rows, b.points[2]) > budget)
+    b.points[2] = round_up(ceil_div(b.points[2], 2), tile);
+  while (!b.in_place && b.points[1] > some_rows && floats(b.points[1], b.points[2]) > budget) --b.points[1];
+  // All blocks of a task read neighbouring memory; what they read together should stay in the second level.
+  const std::int64_t block_bytes = floats(b.points[1], b.points[2]) / (2 * g.ic) * 8;
+  b.blocks = round_up(std::clamp<std::int64_t>(device.l2_bytes / 2 / std::max<std::int64_t>(block_bytes, 1), 4, blocks), 2);
   const std::int64_t threads = std::max(1, device.threads);
-  while (threads > 1 && b.points[1] > 8 &&
-         g.n * ceil_div(blocks, b.blocks) * d.points * ceil_div(h.points, b.points[1]) < 4 * threads) {
-    b.points[1] = ceil_div(b.points[1], 2);
-  }
+  const std::int64_t boxes = g.n * d.points * ceil_div(h.points, b.points[1]) * ceil_div(w.points, b.points[2]);
+  while (threads > 1 && b.blocks > 4 && boxes * ceil_div(blocks, b.blocks) < 4 * threads)
+    b.blocks = round_up(ceil_div(b.blocks, 2), 2);
   b.block_cuts = ceil_div(blocks, b.blocks);
   b.cuts = {d.points, ceil_div(h.points, b.points[1]), ceil_div(w.points, b.points[2])};
-  b.pitch = 2 * g.ic * kernels.lanes;
   b.row = w.extent(b.points[2]) * b.pitch;
   b.plane = h.extent(b.points[1]) * b.row;
-  b.panel = d.extent(1) * b.plane + 16;
-  b.strip_floats = ceil_div(b.blocks, 2) * b.panel + 16;
-  b.plain_floats = round_up(w.extent(b.points[2]) * (b.blocks * kernels.lanes + 2) * g.ic, 16) + 2 * F32Kernels::kMaxLanes;
+  b.strip_floats = b.in_place ? 0 : round_up(d.extent(1) * b.plane, 16) + 16;
+  b.plain_floats = round_up(w.extent(b.points[2]) * (2 * kernels.lanes + 2) * g.ic, 16) + 2 * F32Kernels::kMaxLanes;
   b.row_floats = round_up(b.points[2] * w.steps() * kernels.lanes * 2, 16) + 16;
   b.tasks = g.n * b.block_cuts * b.cuts[0] * b.cuts[1] * b.cuts[2];
   double cycles = 0;
@@ -122,7 +125,9 @@ LaneBlocking choose_lanes(const FloatGeometry& g, const F32Kernels& kernels, con
     for (int a = 0; a < 3; ++a) outputs *= static_cast<double>(g.phase(a, c).outputs);
     cycles += outputs * (0.6 * static_cast<double>(g.taps(c) * g.ic) + 2.0);
   }
-  cycles += static_cast<double>(b.tasks) * static_cast<double>(floats(b.points[1]) / kernels.lanes) * 1.5;
+  if (!b.in_place)
+    cycles +=
+        static_cast<double>(boxes * blocks) * static_cast<double>(floats(b.points[1], b.points[2]) / kernels.lanes) * 0.75;
   if (kernels.lanes < 8) cycles *= 2;
   const double busy = static_cast<double>(std::min(threads, b.tasks));
   const double bytes =
@@ -202,6 +207,66 @@ class LanesFloatPlan final : public Plan {
     std::int64_t filter = 0, block_floats = 0;
   };
 
+  /// One row of one phase in place. `a`: the image, at the block's channels; w: first output point of the phase.
+  void run_points(const float* a, const float* filter, std::int64_t combo, std::int64_t d, std::int64_t h, std::int64_t w,
+                  std::int64_t columns, int vectors, float* out, std::int64_t out_stride) const {
+    constexpr int kMost = 64;
+    PointsArgs::Tap taps[kMost], some[kMost];
+    const int lanes = kernels_.lanes;
+    const AxisPhase &pd = g_.phase(0, combo), &ph = g_.phase(1, combo), &pw = g_.phase(2, combo);
+    const std::int64_t taps_w = static_cast<std::int64_t>(pw.offset.size());
+    int n = 0;
+    std::int64_t at = 0;  // tap index in the packed filter
+    for (const std::int64_t od : pd.offset) {
+      const std::int64_t in_d = d * g_.axis[0].in_step + od;
+      for (const std::int64_t oh : ph.offset) {
+        const std::int64_t in_h = h * g_.axis[1].in_step + oh;
+        if (in_d < 0 || in_d >= g_.axis[0].in || in_h < 0 || in_h >= g_.axis[1].in) {
+          at += taps_w;
+          continue;
+        }
+        for (const std::int64_t ow : pw.offset) {
+          taps[n++] = {kFloat * (in_d * g_.in_stride[0] + in_h * g_.in_stride[1] + ow * g_.in_stride[2]),
+                       kFloat * lanes * at++};
+        }
+      }
+    }
+    PointsArgs p;
+    p.a_row = kFloat * g_.axis[2].in_step * g_.in_stride[2];
+    p.b = filter;
+    p.b_vector = kFloat * combos_[static_cast<std::size_t>(combo)].block_floats;
+    p.c_row = kFloat * out_stride;
+    const auto run = [&](std::int64_t begin, std::int64_t end, const PointsArgs::Tap* list, int count) {
+      p.taps = list;
+      p.n_taps = count;
+      const std::int64_t tiles = ceil_div(end - begin, kernels_.max_lane_rows / 2);
+      for (std::int64_t tile = 0, i = begin; tile < tiles; ++tile) {
+        const std::int64_t rows = (end - begin) / tiles + (tile < (end - begin) % tiles ? 1 : 0);
+        p.a = reinterpret_cast<const char*>(a) + (w + i) * p.a_row;
+        p.c = out + i * out_stride;
+        kernels_.lane_points(static_cast<int>(rows), vectors, p);
+        i += rows;
+      }
+    };
+    // Columns [low, high) see every tap inside the image.
+    const std::int64_t step = g_.axis[2].in_step, in_w = g_.axis[2].in;
+    const std::int64_t first = taps_w == 0 ? 0 : -pw.offset.front(),
+                       last = taps_w == 0 ? in_w - 1 : in_w - 1 - pw.offset.back();
+    const std::int64_t low = std::clamp<std::int64_t>((first > 0 ? ceil_div(first, step) : 0) - w, 0, columns);
+    const std::int64_t high = std::clamp<std::int64_t>((last < 0 ? 0 : last / step + 1) - w, low, columns);
+    const auto edge = [&](std::int64_t i) {
+      int count = 0;
+      for (int t = 0; t < n; ++t) {
+        const std::int64_t column = (w + i) * step + pw.offset[static_cast<std::size_t>(taps[t].b / (kFloat * lanes) % taps_w)];
+        if (column >= 0 && column < in_w) some[count++] = taps[t];
+      }
+      run(i, i + 1, some, count);
+    };
+    for (std::int64_t i = 0; i < low; ++i) edge(i);
+    run(low, high, taps, n);
+    for (std::int64_t i = high; i < columns; ++i) edge(i);
+  }
+
   std::int64_t slot_floats() const { return b_.strip_floats + b_.plain_floats + b_.row_floats; }
 
   void pack_filter(const void* w, float* packed) const {
@@ -257,20 +322,21 @@ class LanesFloatPlan final : public Plan {
     box.pitch = b_.pitch;
     box.row = b_.row;
     box.plane = b_.plane;
-    pack_lanes(kernels_, g_, g_.dgrad ? args.y : args.x, blocks_.data() + begin, blocks_.data() + end, box, b_.panel, plain,
-               strip);
-
+    const void* in = g_.dgrad ? args.y : args.x;
+    const LaneBlock &head = blocks_[static_cast<std::size_t>(begin)], &foot = blocks_[static_cast<std::size_t>(end - 1)];
+    if (g_.in.span_bytes() > device_.l2_bytes)
+      prefetch_box(g_, in, box, head.in_first, foot.in_first + foot.in_count - head.in_first);
     const int lanes = kernels_.lanes;
     const std::int64_t steps_w = g_.axis[2].steps();
-    // A panel's rows stay in the first-level cache from one output row to the next.
     for (std::int64_t bi = begin; bi < end; bi += 2) {
       const int vectors = bi + 1 < end ? 2 : 1;
+      if (!b_.in_place) pack_lanes(kernels_, g_, in, blocks_.data() + bi, blocks_.data() + bi + vectors, box, plain, strip);
       for (std::int64_t od = out_first[0]; od < out_end[0]; ++od) {
         for (std::int64_t oh = out_first[1]; oh < out_end[1]; ++oh) {
           const std::int64_t pd = od % g_.axis[0].steps(), ph = oh % g_.axis[1].steps();
           const std::int64_t di = od / g_.axis[0].steps(), hi = oh / g_.axis[1].steps();
-          const float* a = strip + (bi - begin) / 2 * b_.panel + (di - first[0]) * g_.axis[0].strip_step() * b_.plane +
-                           (hi - first[1]) * g_.axis[1].strip_step() * b_.row;
+          const float* a =
+              strip + (di - first[0]) * g_.axis[0].strip_step() * b_.plane + (hi - first[1]) * g_.axis[1].strip_step() * b_.row;
           const LaneBlock &block = blocks_[static_cast<std::size_t>(bi)],
                           &last = blocks_[static_cast<std::size_t>(bi + vectors - 1)];
           Rows r;
@@ -287,10 +353,15 @@ class LanesFloatPlan final : public Plan {
             const Combo& combo = combos_[static_cast<std::size_t>(c)];
             const std::int64_t columns = std::min(first[2] + count[2], g_.phase(2, c).outputs) - first[2];
             if (columns <= 0) continue;
+            if (b_.in_place) {
+              run_points(static_cast<const float*>(in) + image * g_.in.stride[0] + block.first,
+                         filter + combo.filter + bi * combo.block_floats, c, di, hi, first[2], columns, vectors,
+                         out + pw * out_stride, out_stride * steps_w);
+              continue;
+            }
             const std::int64_t pixel = b_.pitch * g_.axis[2].strip_step();
             LanesArgs t;
             t.a_row = pixel * kFloat;
-            t.a_vector = g_.ic * lanes * kFloat;
             t.taps = combo.taps.data();
             t.n_taps = static_cast<std::int64_t>(combo.taps.size());
             t.depth = g_.ic;

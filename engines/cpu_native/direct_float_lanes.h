@@ -27,9 +27,9 @@ inline bool plain_lanes(const FloatGeometry& g) { return g.ic == 1 && g.oc == 1;
 /// Worth it: several groups share a vector.
 std::string lanes_objection(const FloatGeometry& g);
 
-/// Packs a box for blocks [begin, end) and expands it, two blocks a panel: a panel has 2 * ic * lanes floats a strip point
-/// (box.pitch) and `panel` floats in all. `plain` holds a row of all the channels they read, and kMaxLanes floats more.
+/// Packs a box for one block or two and expands it: a strip point (box.pitch) is 2 * ic * lanes floats. `plain` holds a row of
+/// all the channels they read, and kMaxLanes floats more.
 void pack_lanes(const F32Kernels& kernels, const FloatGeometry& g, const void* in, const LaneBlock* begin, const LaneBlock* end,
-                StripBox box, std::int64_t panel, float* plain, float* dst);
+                StripBox box, float* plain, float* dst);
 
 }  // namespace octavo::cpu_native

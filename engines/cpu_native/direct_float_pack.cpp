@@ -104,25 +104,18 @@ void pack_strip_row(const F32Kernels& kernels, const FloatGeometry& g, const voi
            row + r.left * box.pitch);
 }
 
-void pack_panel_row(const F32Kernels& kernels, const FloatGeometry& g, const void* in, const StripBox& box, std::int64_t jd,
-                    std::int64_t jh, std::int64_t width, std::int64_t panel, float* plain, float* row) {
-  if (g.in.vector != 1 || (g.in.stride[1] != 1 && g.in.dim[1] != 1)) {
-    StripBox flat = box;
-    flat.pitch = box.channels;
-    pack_strip_row(kernels, g, in, flat, jd, jh, plain);
-    kernels.widen_panels(row, panel, width, plain, box.channels, g.axis[2].extent(box.count[2]), box.channels,
-                         DataType_t::FLOAT);
-    return;
+void prefetch_box(const FloatGeometry& g, const void* in, const StripBox& box, std::int64_t channel, std::int64_t channels) {
+  if (g.in.vector != 1 || g.in.stride[1] != 1) return;
+  const std::int64_t bytes = element_bytes(g.in.type), run = channels * bytes;
+  for (std::int64_t jd = 0; jd < g.axis[0].extent(box.count[0]); ++jd) {
+    for (std::int64_t jh = 0; jh < g.axis[1].extent(box.count[1]); ++jh) {
+      const RowSource r = row_source(g, box, jd, jh);
+      const char* at = static_cast<const char*>(in) + (r.offset + channel) * bytes;
+      for (std::int64_t j = r.left; j < r.right; ++j, at += r.pixel * bytes) {
+        for (std::int64_t b = 0; b < run; b += 64) __builtin_prefetch(at + b, 0, 2);
+      }
+    }
   }
-  const RowSource r = row_source(g, box, jd, jh);
-  for (std::int64_t c = 0, at = 0; c < box.channels; c += width, at += panel) {
-    zero(row + at, r.left * width);
-    zero(row + at + r.right * width, (r.columns - r.right) * width);
-  }
-  if (r.left >= r.right) return;
-  const std::int64_t offset = r.offset + g.channel_offset(box.channel);
-  kernels.widen_panels(row + r.left * width, panel, width, static_cast<const char*>(in) + offset * element_bytes(g.in.type),
-                       r.pixel, r.right - r.left, box.channels, g.in.type);
 }
 
 void pack_strip(const F32Kernels& kernels, const FloatGeometry& g, const void* in, const StripBox& box, float* dst) {

@@ -18,6 +18,7 @@ struct Vec4 {
   typedef float Unaligned __attribute__((vector_size(16), aligned(4), may_alias));
   static constexpr int kLanes = 4, kRows1 = 8, kRows2 = 6, kRows3 = 4, kRows4 = 0, kLaneRows = 12;
   static constexpr bool kHasTranspose = false;
+  static void opaque(Reg& v) { (void)v; }
   static Reg zero() { return Reg{0, 0, 0, 0}; }
   static Reg load(const float* p) { return *reinterpret_cast<const Unaligned*>(p); }
   static Reg load_aligned(const float* p) { return load(p); }
@@ -51,7 +52,7 @@ struct Vec4 {
   }
   static void expand_near(float* dst, const float* src, const std::int32_t* index, std::int64_t depth) {
     for (std::int64_t j = 0; j < depth; ++j) {
-      store(dst + j * kLanes, gather(src, index + j * kLanes));
+      store(dst + 2 * j * kLanes, gather(src, index + j * kLanes));
     }
   }
   static void transpose(float*, std::int64_t, const char*, std::int64_t, DataType_t) {}

@@ -41,11 +41,12 @@ struct OuterArgs {
   int tail = 0;
 };
 
-/// Vectors of channels, every lane its own group:
-/// c[i][v][:] = sum over t, d of a[taps[t] + i * a_row + v * a_vector + d][:] * b[v * b_vector + t * depth + d][:]
+/// One vector of channels or two, every lane its own group. Strip points interleave the two: step d of vector v is 2 * d + v
+/// vectors into the point.
+/// c[i][v][:] = sum over t, d of a[taps[t] + i * a_row][d][v][:] * b[v * b_vector + t * depth + d][:]
 struct LanesArgs {
   const void* a = nullptr;
-  std::int64_t a_row = 0, a_vector = 0;
+  std::int64_t a_row = 0;
   const std::int64_t* taps = nullptr;
   std::int64_t n_taps = 0, depth = 0;
   const float* b = nullptr;
@@ -55,8 +56,24 @@ struct LanesArgs {
   int tail = 0;  ///< lanes to store of the last vector; 0 = all
 };
 
-/// wgrad of the same: c[t][d][:] (+)= sum over segments s and rows i of
-/// a[taps[t] + s * a_segment + i * a_row + d][:] * b[s * b_segment + i * b_row][:]
+/// Depthwise, the input read where it is: c[i][v][:] = sum over t of a[taps[t].a + i * a_row + v] * b[taps[t].b + v *
+/// b_vector]; two vectors of channels
+struct PointsArgs {
+  struct Tap {
+    std::int64_t a, b;
+  };
+  const void* a = nullptr;
+  std::int64_t a_row = 0;
+  const Tap* taps = nullptr;
+  std::int64_t n_taps = 0;
+  const void* b = nullptr;
+  std::int64_t b_vector = 0;
+  float* c = nullptr;
+  std::int64_t c_row = 0;
+};
+
+/// wgrad of one vector: c[t][d][:] (+)= sum over segments s and rows i of
+/// a[taps[t] + s * a_segment + i * a_row][d][:] * b[s * b_segment + i * b_row][:]; steps d are two vectors apart
 struct LanesWgradArgs {
   const void* a = nullptr;
   std::int64_t a_segment = 0, a_row = 0;
@@ -78,24 +95,21 @@ struct F32Kernels {
   void (*taps)(int rows, int vectors, const TapsArgs& args) = nullptr;
   void (*outer)(int rows, int vectors, const OuterArgs& args) = nullptr;
   void (*lane_rows)(int rows, int vectors, const LanesArgs& args) = nullptr;
+  void (*lane_points)(int rows, int vectors, const PointsArgs& args) = nullptr;  ///< up to max_lane_rows / 2 rows
   void (*lane_wgrad)(const LanesWgradArgs& args) = nullptr;
   /// dst[i] = float(src[i]); src is FLOAT, BFLOAT16 or HALF
   void (*widen)(float* dst, const void* src, std::int64_t count, DataType_t type) = nullptr;
   /// The same for `rows` rows, dst_row and src_row elements apart.
   void (*widen_rows)(float* dst, std::int64_t dst_row, const void* src, std::int64_t src_row, std::int64_t rows,
                      std::int64_t count, DataType_t type) = nullptr;
-  /// The same with the channels of a point spread over panels: channel c of row r goes to
-  /// dst[c / width * dst_panel + r * width + c % width]; width is a multiple of `lanes`.
-  void (*widen_panels)(float* dst, std::int64_t dst_panel, std::int64_t width, const void* src, std::int64_t src_row,
-                       std::int64_t rows, std::int64_t count, DataType_t type) = nullptr;
   /// The way back, rounding to nearest even: FLOAT, BFLOAT16 or HALF; rows in elements.
   void (*narrow_rows)(void* dst, std::int64_t dst_row, const float* src, std::int64_t src_row, std::int64_t rows,
                       std::int64_t count, DataType_t type) = nullptr;
   /// dst[j * dst_row + i] = float(src[i * src_row + j]), i < rows, j < columns; rows in elements
   void (*widen_transposed)(float* dst, std::int64_t dst_row, const void* src, std::int64_t src_row, std::int64_t rows,
                            std::int64_t columns, DataType_t type) = nullptr;
-  /// dst[p * dst_pixel + j * lanes + l] = src[p * src_pixel + index[j * lanes + l]], p < pixels, j < depth. near: all indices
-  /// are below `lanes`, and src may be read that far.
+  /// dst[p * dst_pixel + 2 * j * lanes + l] = src[p * src_pixel + index[j * lanes + l]], p < pixels, j < depth. near: all
+  /// indices are below `lanes`, and src may be read that far.
   void (*expand)(float* dst, std::int64_t dst_pixel, const float* src, std::int64_t src_pixel, bool near,
                  const std::int32_t* index, std::int64_t depth, std::int64_t pixels) = nullptr;
 };

@@ -18,6 +18,7 @@ struct Ymm {
   static constexpr int kLanes = 8, kRows1 = 12, kRows2 = 6, kRows3 = 4, kRows4 = 0, kLaneRows = 12;
   static constexpr bool kHasTranspose = false;
   static __m256i mask(int n) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kTailMask + 8 - n)); }
+  static void opaque(Reg& v) { __asm__("" : "+x"(v)); }
   static Reg zero() { return _mm256_setzero_ps(); }
   static Reg load(const float* p) { return _mm256_loadu_ps(p); }
   static Reg load_aligned(const float* p) { return _mm256_load_ps(p); }
@@ -67,7 +68,7 @@ struct Ymm {
   static void expand_near(float* dst, const float* src, const std::int32_t* index, std::int64_t depth) {
     const Reg v = load(src);
     for (std::int64_t j = 0; j < depth; ++j) {
-      store(dst + j * kLanes,
+      store(dst + 2 * j * kLanes,
             _mm256_permutevar8x32_ps(v, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(index + j * kLanes))));
     }
   }

@@ -19,6 +19,7 @@ struct Zmm {
   static constexpr int kLanes = 16, kRows1 = 14, kRows2 = 14, kRows3 = 9, kRows4 = 7, kLaneRows = 14;
   static constexpr bool kHasTranspose = true;
   static __mmask16 mask(int n) { return static_cast<__mmask16>((1u << n) - 1u); }
+  static void opaque(Reg& v) { __asm__("" : "+v"(v)); }
   static Reg zero() { return _mm512_setzero_ps(); }
   static Reg load(const float* p) { return _mm512_loadu_ps(p); }
   static Reg load_aligned(const float* p) { return _mm512_load_ps(p); }
@@ -56,7 +57,7 @@ struct Zmm {
   static void expand_near(float* dst, const float* src, const std::int32_t* index, std::int64_t depth) {
     const Reg v = load(src);
     for (std::int64_t j = 0; j < depth; ++j) {
-      store(dst + j * kLanes, _mm512_permutexvar_ps(_mm512_loadu_si512(index + j * kLanes), v));
+      store(dst + 2 * j * kLanes, _mm512_permutexvar_ps(_mm512_loadu_si512(index + j * kLanes), v));
     }
   }
   static void transpose(float* dst, std::int64_t dst_row, const char* src, std::int64_t src_row, DataType_t type) {

@@ -107,7 +107,8 @@ void outer_tile(const OuterArgs& g) {
 #undef OCTAVO_ROW
 #undef OCTAVO_ROWS
 
-template <class V, int M, int NV>
+/// kRow: the distance of pixels as a constant, for those that matter, so that the taps' loop has no addresses to compute.
+template <class V, int M, int NV, int kRow>
 void lane_tile(const LanesArgs& g) {
   typename V::Reg acc[M][NV];
 #pragma GCC unroll 16
@@ -117,24 +118,66 @@ void lane_tile(const LanesArgs& g) {
   }
   const char* b = reinterpret_cast<const char*>(g.b);
   constexpr std::int64_t kVector = sizeof(float) * V::kLanes;
+  const std::int64_t row = kRow != 0 ? kRow * kVector : g.a_row, b_vector = g.b_vector;
   for (std::int64_t t = 0; t < g.n_taps; ++t) {
     const char* p = static_cast<const char*>(g.a) + g.taps[t];
     for (std::int64_t d = g.depth; d > 0; --d) {
       typename V::Reg y[NV];
 #pragma GCC unroll 4
-      for (int j = 0; j < NV; ++j) y[j] = V::load_aligned(reinterpret_cast<const float*>(b + j * g.b_vector));
+      for (int j = 0; j < NV; ++j) y[j] = V::load_aligned(reinterpret_cast<const float*>(b + j * b_vector));
 #pragma GCC unroll 16
       for (int i = 0; i < M; ++i) {
 #pragma GCC unroll 4
         for (int j = 0; j < NV; ++j) {
-          acc[i][j] = V::fma(V::load(reinterpret_cast<const float*>(p + i * g.a_row + j * g.a_vector)), y[j], acc[i][j]);
+          acc[i][j] = V::fma(V::load(reinterpret_cast<const float*>(p + i * row + j * kVector)), y[j], acc[i][j]);
         }
       }
-      p += kVector;
+      p += 2 * kVector;
       b += kVector;
     }
   }
   store_tile<V, M, NV>(acc, g.c, g.c_row, g.tail);
+}
+
+template <class V, int M, int NV>
+void points_tile(const PointsArgs& g) {
+  typename V::Reg acc[M][NV];
+  const char* p[M];
+#pragma GCC unroll 16
+  for (int i = 0; i < M; ++i) {
+    p[i] = static_cast<const char*>(g.a) + i * g.a_row;
+#pragma GCC unroll 4
+    for (int j = 0; j < NV; ++j) acc[i][j] = V::zero();
+  }
+  constexpr std::int64_t kVector = sizeof(float) * V::kLanes;
+  const char* const b0 = static_cast<const char*>(g.b);
+  const char* const b1 = b0 + g.b_vector;
+  for (std::int64_t t = 0; t < g.n_taps; ++t) {
+    const std::int64_t at = g.taps[t].a, filter = g.taps[t].b;
+    typename V::Reg y[NV];
+    y[0] = V::load_aligned(reinterpret_cast<const float*>(b0 + filter));
+    if constexpr (NV > 1) y[1] = V::load_aligned(reinterpret_cast<const float*>(b1 + filter));
+#pragma GCC unroll 16
+    for (int i = 0; i < M; ++i) {
+#pragma GCC unroll 4
+      for (int j = 0; j < NV; ++j) {
+        acc[i][j] = V::fma(V::load(reinterpret_cast<const float*>(p[i] + at + j * kVector)), y[j], acc[i][j]);
+      }
+    }
+  }
+  store_tile<V, M, NV>(acc, g.c, g.c_row, 0);
+}
+
+template <class V, int M, int NV>
+void points_dispatch(int rows, const PointsArgs& g) {
+  if (rows == M) return points_tile<V, M, NV>(g);
+  if constexpr (M > 1) points_dispatch<V, M - 1, NV>(rows, g);
+}
+
+template <class V>
+void lane_points(int rows, int vectors, const PointsArgs& g) {
+  if (vectors == 2) return points_dispatch<V, V::kLaneRows / 2, 2>(rows, g);
+  points_dispatch<V, V::kLaneRows / 2, 1>(rows, g);
 }
 
 template <class V, int T>
@@ -147,7 +190,7 @@ inline void lane_wgrad_taps(const LanesWgradArgs& g, std::int64_t first) {
     acc[t] = g.accumulate ? V::load(c + t * V::kLanes) : V::zero();
     const std::int64_t step = first + t;
     p[t] = static_cast<const char*>(g.a) + g.taps[step / g.depth] +
-           (step % g.depth) * static_cast<std::int64_t>(sizeof(float)) * V::kLanes;
+           (step % g.depth) * 2 * static_cast<std::int64_t>(sizeof(float)) * V::kLanes;
   }
   for (std::int64_t s = 0; s < g.segments; ++s) {
     const char* b = static_cast<const char*>(g.b) + s * g.b_segment;
@@ -215,16 +258,27 @@ void outer(int rows, int vectors, const OuterArgs& g) {
   }
 }
 
-template <class V, int M, int NV>
+template <class V, int M, int NV, int kRow>
 void lane_dispatch(int rows, const LanesArgs& g) {
-  if (rows == M) return lane_tile<V, M, NV>(g);
-  if constexpr (M > 1) lane_dispatch<V, M - 1, NV>(rows, g);
+  if (rows == M) return lane_tile<V, M, NV, kRow>(g);
+  if constexpr (M > 1) lane_dispatch<V, M - 1, NV, kRow>(rows, g);
 }
 
 template <class V>
 void lane_rows(int rows, int vectors, const LanesArgs& g) {
-  if (vectors == 2) return lane_dispatch<V, V::kLaneRows / 2, 2>(rows, g);
-  lane_dispatch<V, V::kLaneRows, 1>(rows, g);
+  if (vectors == 1) return lane_dispatch<V, V::kLaneRows, 1, 0>(rows, g);
+  switch (g.a_row / static_cast<std::int64_t>(sizeof(float) * V::kLanes)) {
+    case 2:
+      return lane_dispatch<V, V::kLaneRows / 2, 2, 2>(rows, g);
+    case 4:
+      return lane_dispatch<V, V::kLaneRows / 2, 2, 4>(rows, g);
+    case 8:
+      return lane_dispatch<V, V::kLaneRows / 2, 2, 8>(rows, g);
+    case 16:
+      return lane_dispatch<V, V::kLaneRows / 2, 2, 16>(rows, g);
+    default:
+      return lane_dispatch<V, V::kLaneRows / 2, 2, 0>(rows, g);
+  }
 }
 
 template <class V>
@@ -253,7 +307,11 @@ inline void widen_from(float* dst, std::int64_t dst_row, const void* src, std::i
   const std::int64_t whole = count / V::kLanes * V::kLanes;
   const int tail = static_cast<int>(count - whole);
   for (std::int64_t r = 0; r < rows; ++r, dst += dst_row, s += src_row) {
-    for (std::int64_t i = 0; i < whole; i += V::kLanes) V::store(dst + i, From::load(s + i));
+    for (std::int64_t i = 0; i < whole; i += V::kLanes) {
+      typename V::Reg v = From::load(s + i);
+      V::opaque(v);  // else the compiler calls memmove for every short row
+      V::store(dst + i, v);
+    }
     if (tail != 0) V::store_tail(dst + whole, From::load_tail(s + whole, tail), tail);
   }
 }
@@ -264,29 +322,6 @@ void widen_rows(float* dst, std::int64_t dst_row, const void* src, std::int64_t 
   if (type == DataType_t::FLOAT) return widen_from<V, FromFloat<V>>(dst, dst_row, src, src_row, rows, count);
   if (type == DataType_t::BFLOAT16) return widen_from<V, FromBf16<V>>(dst, dst_row, src, src_row, rows, count);
   widen_from<V, FromF16<V>>(dst, dst_row, src, src_row, rows, count);
-}
-
-template <class V, class From>
-inline void panels_from(float* dst, std::int64_t dst_panel, std::int64_t width, const void* src, std::int64_t src_row,
-                        std::int64_t rows, std::int64_t count) {
-  const typename From::Element* s = static_cast<const typename From::Element*>(src);
-  for (std::int64_t r = 0; r < rows; ++r, s += src_row, dst += width) {
-    float* panel = dst;
-    for (std::int64_t c = 0; c < count; c += width, panel += dst_panel) {
-      const std::int64_t n = count - c < width ? count - c : width;
-      std::int64_t i = 0;
-      for (; i + V::kLanes <= n; i += V::kLanes) V::store(panel + i, From::load(s + c + i));
-      if (i < n) V::store_tail(panel + i, From::load_tail(s + c + i, static_cast<int>(n - i)), static_cast<int>(n - i));
-    }
-  }
-}
-
-template <class V>
-void widen_panels(float* dst, std::int64_t dst_panel, std::int64_t width, const void* src, std::int64_t src_row,
-                  std::int64_t rows, std::int64_t count, DataType_t type) {
-  if (type == DataType_t::FLOAT) return panels_from<V, FromFloat<V>>(dst, dst_panel, width, src, src_row, rows, count);
-  if (type == DataType_t::BFLOAT16) return panels_from<V, FromBf16<V>>(dst, dst_panel, width, src, src_row, rows, count);
-  panels_from<V, FromF16<V>>(dst, dst_panel, width, src, src_row, rows, count);
 }
 
 template <class V>
@@ -354,7 +389,7 @@ void expand(float* dst, std::int64_t dst_pixel, const float* src, std::int64_t s
     if (near) {
       V::expand_near(dst, src, index, depth);
     } else {
-      for (std::int64_t j = 0; j < depth; ++j) V::store(dst + j * V::kLanes, V::gather(src, index + j * V::kLanes));
+      for (std::int64_t j = 0; j < depth; ++j) V::store(dst + 2 * j * V::kLanes, V::gather(src, index + j * V::kLanes));
     }
   }
 }
@@ -372,10 +407,10 @@ constexpr F32Kernels make_kernels() {
   k.taps = taps<V>;
   k.outer = outer<V>;
   k.lane_rows = lane_rows<V>;
+  k.lane_points = lane_points<V>;
   k.lane_wgrad = lane_wgrad<V>;
   k.widen = widen<V>;
   k.widen_rows = widen_rows<V>;
-  k.widen_panels = widen_panels<V>;
   k.narrow_rows = narrow_rows<V>;
   k.widen_transposed = widen_transposed<V>;
   k.expand = expand<V>;
