@@ -78,7 +78,7 @@ struct LaneBlocking {
   std::array<std::int64_t, 3> points{1, 1, 1}, cuts{0, 0, 0};
   std::int64_t blocks = 1, block_cuts = 0;  // of a task
   std::int64_t pitch = 0, row = 0, plane = 0, strip_floats = 0, plain_floats = 0, row_floats = 0;
-  std::int64_t tasks = 0;
+  std::int64_t tasks = 0, segments = 0, segment_bytes = 0;
   bool in_place = false;  // no strip: taps that fall outside the image are left out point by point
   double cost_us = 1;
 };
@@ -92,7 +92,10 @@ LaneBlocking choose_lanes(const FloatGeometry& g, const F32Kernels& kernels, con
   const std::int64_t budget = (g.ic == 1 ? device.l1d_bytes / 2 : device.l2_bytes / 8) / kFloat;
   b.in_place = plain_lanes(g) && g.in.type == DataType_t::FLOAT && g.in.vector == 1 && g.in.stride[1] == 1 &&
                g.groups % kernels.lanes == 0;
-  for (std::int64_t c = 0; c < g.combos(); ++c) b.in_place = b.in_place && g.taps(c) <= 64;
+  // One row has as many runs as points at most, each with its own list of taps.
+  std::int64_t most_taps = 1;
+  for (std::int64_t c = 0; c < g.combos(); ++c) most_taps = std::max(most_taps, g.taps(c));
+  b.in_place = b.in_place && w.out * most_taps <= 8192 && d.steps() == 1;
   b.pitch = 2 * g.ic * kernels.lanes;
   const auto floats = [&](std::int64_t rows, std::int64_t columns) {
     return d.extent(1) * h.extent(rows) * w.extent(columns) * b.pitch;
@@ -117,6 +120,11 @@ LaneBlocking choose_lanes(const FloatGeometry& g, const F32Kernels& kernels, con
   b.plane = h.extent(b.points[1]) * b.row;
   b.strip_floats = b.in_place ? 0 : round_up(d.extent(1) * b.plane, 16) + 16;
   b.plain_floats = round_up(w.extent(b.points[2]) * (2 * kernels.lanes + 2) * g.ic, 16) + 2 * F32Kernels::kMaxLanes;
+  if (b.in_place) {
+    b.segments = b.points[1] * h.steps() * (w.out + 1);
+    b.segment_bytes =
+        b.segments * 64 + b.points[1] * h.steps() * 8 + b.points[1] * h.steps() * (w.out + w.steps()) * most_taps * 16;
+  }
   b.row_floats = round_up(b.points[2] * w.steps() * kernels.lanes * 2, 16) + 16;
   b.tasks = g.n * b.block_cuts * b.cuts[0] * b.cuts[1] * b.cuts[2];
   double cycles = 0;
@@ -207,67 +215,61 @@ class LanesFloatPlan final : public Plan {
     std::int64_t filter = 0, block_floats = 0;
   };
 
-  /// One row of one phase in place. `a`: the image, at the block's channels; w: first output point of the phase.
-  void run_points(const float* a, const float* filter, std::int64_t combo, std::int64_t d, std::int64_t h, std::int64_t w,
-                  std::int64_t columns, int vectors, float* out, std::int64_t out_stride) const {
-    constexpr int kMost = 64;
-    PointsArgs::Tap taps[kMost], some[kMost];
-    const int lanes = kernels_.lanes;
+  /// A run of points of one output row, in place: what is the same for every block of channels.
+  struct Segment {
+    std::int64_t a = 0, out = 0;  // floats from the image and from the row's first point
+    const PointsArgs::Tap* taps = nullptr;
+    std::int64_t n_taps = 0, combo = 0;
+    int points = 0;
+  };
+
+  /// The segments of one phase of one row; w: its first output point. Columns that see the whole filter go in tiles, those
+  /// at an edge one by one with the taps that they have.
+  void plan_row(std::int64_t combo, std::int64_t d, std::int64_t h, std::int64_t w, std::int64_t columns,
+                std::int64_t out_first, std::int64_t out_step, PointsArgs::Tap*& taps, Segment*& segment) const {
     const AxisPhase &pd = g_.phase(0, combo), &ph = g_.phase(1, combo), &pw = g_.phase(2, combo);
-    const std::int64_t taps_w = static_cast<std::int64_t>(pw.offset.size());
-    int n = 0;
-    std::int64_t at = 0;  // tap index in the packed filter
-    for (const std::int64_t od : pd.offset) {
-      const std::int64_t in_d = d * g_.axis[0].in_step + od;
-      for (const std::int64_t oh : ph.offset) {
-        const std::int64_t in_h = h * g_.axis[1].in_step + oh;
-        if (in_d < 0 || in_d >= g_.axis[0].in || in_h < 0 || in_h >= g_.axis[1].in) {
-          at += taps_w;
-          continue;
+    const std::int64_t step = g_.axis[2].in_step, in_w = g_.axis[2].in, pixel = step * g_.in_stride[2];
+    const auto list = [&](std::int64_t column) {  // column < 0: all taps
+      PointsArgs::Tap* begin = taps;
+      std::int64_t at = 0;  // tap index in the packed filter
+      for (const std::int64_t od : pd.offset) {
+        const std::int64_t in_d = d * g_.axis[0].in_step + od;
+        for (const std::int64_t oh : ph.offset) {
+          const std::int64_t in_h = h * g_.axis[1].in_step + oh;
+          const bool inside = in_d >= 0 && in_d < g_.axis[0].in && in_h >= 0 && in_h < g_.axis[1].in;
+          for (const std::int64_t ow : pw.offset) {
+            const std::int64_t filter = at++;
+            if (!inside || (column >= 0 && (column * step + ow < 0 || column * step + ow >= in_w))) continue;
+            *taps++ = {kFloat * (in_d * g_.in_stride[0] + in_h * g_.in_stride[1] + ow * g_.in_stride[2]),
+                       kFloat * kernels_.lanes * filter};
+          }
         }
-        for (const std::int64_t ow : pw.offset) {
-          taps[n++] = {kFloat * (in_d * g_.in_stride[0] + in_h * g_.in_stride[1] + ow * g_.in_stride[2]),
-                       kFloat * lanes * at++};
-        }
+      }
+      return begin;
+    };
+    const auto add = [&](std::int64_t i, std::int64_t points, const PointsArgs::Tap* begin) {
+      *segment++ = {(w + i) * pixel, out_first + i * out_step, begin, taps - begin, combo, static_cast<int>(points)};
+    };
+    const std::int64_t front = pw.offset.empty() ? 0 : -pw.offset.front(),
+                       back = pw.offset.empty() ? in_w - 1 : in_w - 1 - pw.offset.back();
+    const std::int64_t low = std::clamp<std::int64_t>((front > 0 ? ceil_div(front, step) : 0) - w, 0, columns);
+    const std::int64_t high = std::clamp<std::int64_t>((back < 0 ? 0 : back / step + 1) - w, low, columns);
+    for (std::int64_t i = 0; i < low; ++i) add(i, 1, list(w + i));
+    if (high > low) {
+      const PointsArgs::Tap* begin = list(-1);
+      const std::int64_t n = high - low, tiles = ceil_div(n, kernels_.max_lane_rows / 2);
+      for (std::int64_t tile = 0, i = low; tile < tiles; ++tile) {
+        const std::int64_t points = n / tiles + (tile < n % tiles ? 1 : 0);
+        add(i, points, begin);
+        i += points;
       }
     }
-    PointsArgs p;
-    p.a_row = kFloat * g_.axis[2].in_step * g_.in_stride[2];
-    p.b = filter;
-    p.b_vector = kFloat * combos_[static_cast<std::size_t>(combo)].block_floats;
-    p.c_row = kFloat * out_stride;
-    const auto run = [&](std::int64_t begin, std::int64_t end, const PointsArgs::Tap* list, int count) {
-      p.taps = list;
-      p.n_taps = count;
-      const std::int64_t tiles = ceil_div(end - begin, kernels_.max_lane_rows / 2);
-      for (std::int64_t tile = 0, i = begin; tile < tiles; ++tile) {
-        const std::int64_t rows = (end - begin) / tiles + (tile < (end - begin) % tiles ? 1 : 0);
-        p.a = reinterpret_cast<const char*>(a) + (w + i) * p.a_row;
-        p.c = out + i * out_stride;
-        kernels_.lane_points(static_cast<int>(rows), vectors, p);
-        i += rows;
-      }
-    };
-    // Columns [low, high) see every tap inside the image.
-    const std::int64_t step = g_.axis[2].in_step, in_w = g_.axis[2].in;
-    const std::int64_t first = taps_w == 0 ? 0 : -pw.offset.front(),
-                       last = taps_w == 0 ? in_w - 1 : in_w - 1 - pw.offset.back();
-    const std::int64_t low = std::clamp<std::int64_t>((first > 0 ? ceil_div(first, step) : 0) - w, 0, columns);
-    const std::int64_t high = std::clamp<std::int64_t>((last < 0 ? 0 : last / step + 1) - w, low, columns);
-    const auto edge = [&](std::int64_t i) {
-      int count = 0;
-      for (int t = 0; t < n; ++t) {
-        const std::int64_t column = (w + i) * step + pw.offset[static_cast<std::size_t>(taps[t].b / (kFloat * lanes) % taps_w)];
-        if (column >= 0 && column < in_w) some[count++] = taps[t];
-      }
-      run(i, i + 1, some, count);
-    };
-    for (std::int64_t i = 0; i < low; ++i) edge(i);
-    run(low, high, taps, n);
-    for (std::int64_t i = high; i < columns; ++i) edge(i);
+    for (std::int64_t i = high; i < columns; ++i) add(i, 1, list(w + i));
   }
 
-  std::int64_t slot_floats() const { return b_.strip_floats + b_.plain_floats + b_.row_floats; }
+  std::int64_t slot_floats() const {
+    return b_.strip_floats + b_.plain_floats + b_.row_floats + round_up(b_.segment_bytes, 64) / kFloat;
+  }
 
   void pack_filter(const void* w, float* packed) const {
     const std::int64_t n = static_cast<std::int64_t>(blocks_.size()), bytes = element_bytes(g_.filter.type);
@@ -328,6 +330,25 @@ class LanesFloatPlan final : public Plan {
       prefetch_box(g_, in, box, head.in_first, foot.in_first + foot.in_count - head.in_first);
     const int lanes = kernels_.lanes;
     const std::int64_t steps_w = g_.axis[2].steps();
+    // In place: the runs of every row, once for all blocks.
+    Segment* const segments = reinterpret_cast<Segment*>(acc + b_.row_floats);
+    std::int64_t* const row_end = reinterpret_cast<std::int64_t*>(segments + b_.segments);
+    if (b_.in_place) {
+      PointsArgs::Tap* taps = reinterpret_cast<PointsArgs::Tap*>(row_end + b_.points[1] * g_.axis[1].steps());
+      Segment* segment = segments;
+      for (std::int64_t oh = out_first[1]; oh < out_end[1]; ++oh) {
+        for (std::int64_t pw = 0; pw < steps_w; ++pw) {
+          const std::int64_t c =
+              (out_first[0] % g_.axis[0].steps() * g_.axis[1].steps() + oh % g_.axis[1].steps()) * steps_w + pw;
+          const std::int64_t columns = std::min(first[2] + count[2], g_.phase(2, c).outputs) - first[2];
+          if (columns > 0) {
+            plan_row(c, out_first[0] / g_.axis[0].steps(), oh / g_.axis[1].steps(), first[2], columns, pw, steps_w, taps,
+                     segment);
+          }
+        }
+        row_end[oh - out_first[1]] = segment - segments;
+      }
+    }
     for (std::int64_t bi = begin; bi < end; bi += 2) {
       const int vectors = bi + 1 < end ? 2 : 1;
       if (!b_.in_place) pack_lanes(kernels_, g_, in, blocks_.data() + bi, blocks_.data() + bi + vectors, box, plain, strip);
@@ -348,17 +369,29 @@ class LanesFloatPlan final : public Plan {
           r.channels = block.count + (vectors == 2 ? last.count : 0);
           float* out = store_direct_ ? static_cast<float*>(epilogue_.address(args, r)) : acc;
           const std::int64_t out_stride = store_direct_ ? epilogue_.pixel_stride() : vectors * lanes;
-          for (std::int64_t pw = 0; pw < steps_w; ++pw) {
+          if (b_.in_place) {
+            const float* image_at = static_cast<const float*>(in) + image * g_.in.stride[0] + block.first;
+            const std::int64_t row = oh - out_first[1];
+            PointsArgs p;
+            p.a_row = kFloat * g_.axis[2].in_step * g_.in_stride[2];
+            p.c_row = kFloat * out_stride * steps_w;
+            for (const Segment *q = segments + (row == 0 ? 0 : row_end[row - 1]), *last_segment = segments + row_end[row];
+                 q < last_segment; ++q) {
+              const Combo& combo = combos_[static_cast<std::size_t>(q->combo)];
+              p.a = image_at + q->a;
+              p.taps = q->taps;
+              p.n_taps = q->n_taps;
+              p.b = filter + combo.filter + bi * combo.block_floats;
+              p.b_vector = kFloat * combo.block_floats;
+              p.c = out + q->out * out_stride;
+              kernels_.lane_points(q->points, vectors, p);
+            }
+          }
+          for (std::int64_t pw = 0; pw < (b_.in_place ? 0 : steps_w); ++pw) {
             const std::int64_t c = (pd * g_.axis[1].steps() + ph) * steps_w + pw;
             const Combo& combo = combos_[static_cast<std::size_t>(c)];
             const std::int64_t columns = std::min(first[2] + count[2], g_.phase(2, c).outputs) - first[2];
             if (columns <= 0) continue;
-            if (b_.in_place) {
-              run_points(static_cast<const float*>(in) + image * g_.in.stride[0] + block.first,
-                         filter + combo.filter + bi * combo.block_floats, c, di, hi, first[2], columns, vectors,
-                         out + pw * out_stride, out_stride * steps_w);
-              continue;
-            }
             const std::int64_t pixel = b_.pitch * g_.axis[2].strip_step();
             LanesArgs t;
             t.a_row = pixel * kFloat;
