@@ -6,6 +6,8 @@
 // and what cpu_native ran. usage: native_vs_onednn layers.csv [filter] [threads] [isa] [spec prefix | all] [milliseconds a
 // layer]
 
+#include <time.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -23,7 +25,20 @@
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+/// Wall time; with one thread the thread's CPU time, which a busy machine disturbs less.
+bool g_cpu_time = false;
+struct Clock {
+  using duration = std::chrono::nanoseconds;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<Clock>;
+  static constexpr bool is_steady = true;
+  static time_point now() {
+    timespec t;
+    clock_gettime(g_cpu_time ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &t);
+    return time_point(duration(t.tv_sec * 1000000000ll + t.tv_nsec));
+  }
+};
 double seconds_since(Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); }
 
 struct Layer {
@@ -121,6 +136,7 @@ int main(int argc, char** argv) {
   const int threads = argc > 3 ? std::atoi(argv[3]) : 1;
   const double budget = (argc > 6 ? std::atof(argv[6]) : 300) / 1e3;
   octavo::set_num_threads(threads);
+  g_cpu_time = threads == 1;
   octavo::DeviceTraits device = octavo::host_cpu();
   if (argc > 4) {
     for (const auto isa : {octavo::CpuIsa::portable, octavo::CpuIsa::avx2, octavo::CpuIsa::avx512, octavo::CpuIsa::avx512_vnni,

@@ -34,50 +34,51 @@ PackedFilterShape::PackedFilterShape(const Geometry& g, const DirectIsa& isa) {
   }
 }
 
+void PackedFilterShape::pack_block(const Geometry& g, const DirectIsa& isa, const FilterBlock& b, const std::uint8_t* krsc,
+                                   bool is_signed, std::uint8_t* to) const {
+  const std::int64_t filter_bytes = taps_ * g.cg, lanes = std::int64_t{b.vectors} * isa.lanes;
+  const bool wide = isa.encoding == Encoding::s16;
+  const std::uint8_t flip = is_signed || wide ? 0 : 0x80;
+  const auto sign = [&](std::uint8_t v) { return static_cast<std::uint16_t>(is_signed ? static_cast<std::int8_t>(v) : v); };
+  for (std::int64_t t = 0; t < taps_; ++t) {
+    const std::uint8_t* src = krsc + b.k * filter_bytes + g.filter_tap(t) * g.cg;
+    for (std::int64_t s = 0; s < steps_; ++s, to += lanes * 4) {
+      const std::int64_t c = s * isa.channels_per_step;
+      const bool whole = c + isa.channels_per_step <= g.cg;
+      for (std::int64_t l = 0; l < b.channels; ++l) {
+        const std::uint8_t* from = src + l * filter_bytes + c;
+        std::uint32_t v = 0;
+        if (wide) {
+          v = sign(from[0]) | (whole ? std::uint32_t{sign(from[1])} << 16 : 0);
+        } else if (whole) {
+          std::memcpy(&v, from, 4);
+          v ^= flip * 0x01010101u;
+        } else {
+          std::uint8_t bytes[4] = {};
+          for (std::int64_t i = 0; i < g.cg - c; ++i) bytes[i] = from[i] ^ flip;
+          std::memcpy(&v, bytes, 4);
+        }
+        std::memcpy(to + l * 4, &v, 4);
+      }
+      if (b.channels < lanes) std::memset(to + b.channels * 4, 0, static_cast<std::size_t>(lanes - b.channels) * 4);
+    }
+  }
+}
+
 void PackedFilterShape::pack(const Geometry& g, const DirectIsa& isa, const std::uint8_t* krsc, bool is_signed, std::byte* to,
                              std::int32_t* sums) const {
   const std::int64_t filter_bytes = taps_ * g.cg;
-  const bool wide = isa.encoding == Encoding::s16;
-  const std::uint8_t flip = is_signed || wide ? 0 : 0x80;
+  const std::uint8_t flip =
+      is_signed ? 0 : 0x80;  // sums are those of the encoded weights, and only the 8-bit encodings ask for them
   parallel_for(static_cast<std::int64_t>(blocks_.size()), [&](std::int64_t index, int) {
     const FilterBlock& b = blocks_[static_cast<std::size_t>(index)];
-    const std::int64_t lanes = std::int64_t{b.vectors} * isa.lanes;
-    auto* dst = reinterpret_cast<std::uint8_t*>(to + b.offset);
+    pack_block(g, isa, b, krsc, is_signed, reinterpret_cast<std::uint8_t*>(to + b.offset));
+    if (!sums) return;
     for (std::int64_t t = 0; t < taps_; ++t) {
-      const std::uint8_t* src = krsc + b.k * filter_bytes + g.filter_tap(t) * g.cg;
-      for (std::int64_t s = 0; s < steps_; ++s) {
-        const std::int64_t c = s * isa.channels_per_step;
-        const std::int64_t n = std::min<std::int64_t>(isa.channels_per_step, g.cg - c);
-        for (std::int64_t l = 0; l < b.channels; ++l) {
-          const std::uint8_t* from = src + l * filter_bytes + c;
-          if (wide) {
-            std::int16_t v[2] = {0, 0};
-            for (std::int64_t i = 0; i < n; ++i)
-              v[i] = is_signed ? static_cast<std::int8_t>(from[i]) : static_cast<std::int16_t>(from[i]);
-            std::memcpy(dst + l * 4, v, 4);
-          } else if (n == 4) {
-            std::uint32_t v;
-            std::memcpy(&v, from, 4);
-            v ^= flip * 0x01010101u;
-            std::memcpy(dst + l * 4, &v, 4);
-          } else {
-            std::uint8_t v[4] = {0, 0, 0, 0};
-            for (std::int64_t i = 0; i < n; ++i) v[i] = from[i] ^ flip;
-            std::memcpy(dst + l * 4, v, 4);
-          }
-        }
-        if (b.channels < lanes) std::memset(dst + b.channels * 4, 0, static_cast<std::size_t>(lanes - b.channels) * 4);
-        dst += lanes * 4;
-      }
-      if (!sums) continue;
       for (std::int64_t l = 0; l < b.channels; ++l) {
-        const std::uint8_t* from = src + l * filter_bytes;
+        const std::uint8_t* from = krsc + (b.k + l) * filter_bytes + g.filter_tap(t) * g.cg;
         std::int32_t sum = 0;
-        if (wide && !is_signed) {
-          for (std::int64_t c = 0; c < g.cg; ++c) sum += from[c];
-        } else {
-          for (std::int64_t c = 0; c < g.cg; ++c) sum += static_cast<std::int8_t>(from[c] ^ flip);
-        }
+        for (std::int64_t c = 0; c < g.cg; ++c) sum += static_cast<std::int8_t>(from[c] ^ flip);
         sums[t * padded_k_ + b.k + l] = sum;
       }
     }

@@ -33,6 +33,9 @@ class PackedFilterShape {
   /// `krsc`: channels-last filter bytes. On the pool. `sums` may be null.
   void pack(const Geometry& g, const DirectIsa& isa, const std::uint8_t* krsc, bool is_signed, std::byte* to,
             std::int32_t* sums) const;
+  /// One block, to its own memory.
+  void pack_block(const Geometry& g, const DirectIsa& isa, const FilterBlock& block, const std::uint8_t* krsc, bool is_signed,
+                  std::uint8_t* to) const;
 
  private:
   std::vector<FilterBlock> blocks_;

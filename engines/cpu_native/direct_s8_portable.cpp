@@ -9,6 +9,8 @@ namespace {
 /// Plain C++, four lanes; pairs of 16-bit products as the SIMD versions have them.
 struct Portable {
   static constexpr int kLanes = 4;
+  static constexpr bool kPrefetch = false;
+  static constexpr bool kAffine = false;
   struct I {
     std::int32_t v[kLanes];
   };
@@ -51,5 +53,12 @@ constexpr DirectIsa make() {
 }  // namespace
 
 const DirectIsa kDirectPortable = make();
+
+void pack_bytes(const RowPack& pack) {
+  RowPack p = pack;
+  p.flip = 0;
+  p.pad_channels = true;
+  pack_row<Encoding::u8>(p);
+}
 
 }  // namespace octavo::cpu_native

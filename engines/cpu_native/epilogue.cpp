@@ -279,6 +279,92 @@ class ChainBuilder {
   bool is_int_ = true, aux_is_int_ = false;
 };
 
+/// Reads the chain as the fused form; leaves `active` false when it is anything else.
+FusedForm recognise(const TileEpilogue::Program& p) {
+  FusedForm f;
+  std::vector<const ChainStep*> main, aux;
+  for (const ChainStep& s : p.steps) (s.auxiliary ? aux : main).push_back(&s);
+  const auto is_param = [](const ChainStep& s) { return s.source == Source::scalar || s.source == Source::channel; };
+  std::size_t i = 0;
+  const auto next = [&](Op op) { return i < main.size() && main[i]->op == op; };
+  const auto take_param = [&](Op op, int& slot) {
+    if (next(op) && is_param(*main[i])) slot = main[i++]->index;
+  };
+  if (!p.float_accumulator) take_param(Op::add_i, f.bias_i);
+  if (next(Op::to_float)) {
+    f.to_float = true;
+    ++i;
+  }
+  const bool is_float = f.to_float || p.float_accumulator;
+  if (is_float) {
+    if (next(Op::add_f) && i + 1 < main.size() && main[i + 1]->op == Op::mul_f) take_param(Op::add_f, f.before);
+    take_param(Op::mul_f, f.scale);
+    take_param(Op::add_f, f.bias);
+    if (next(Op::add_f) && (main[i]->source == Source::tensor || main[i]->source == Source::auxiliary)) {
+      if (main[i]->source == Source::tensor) {
+        f.residual = main[i]->index;
+      } else {
+        if (aux.empty() || aux.size() > 2 || aux[0]->op != Op::load_f || aux[0]->source != Source::tensor) return f;
+        f.residual = aux[0]->index;
+        if (aux.size() == 2) {
+          if (aux[1]->op != Op::mul_f || aux[1]->source != Source::scalar) return f;
+          f.residual_scale = aux[1]->index;
+        }
+        aux.clear();
+      }
+      const RowAddress::Channels c = p.operands[static_cast<std::size_t>(f.residual)].channels;
+      if (c != RowAddress::Channels::contiguous && c != RowAddress::Channels::blocked) return f;
+      ++i;
+    }
+    if (next(Op::relu_f) && main[i]->slope == 0 && main[i]->lower <= main[i]->upper) {
+      f.relu = true;
+      f.lower = main[i]->lower;
+      f.upper = main[i]->upper;
+      f.has_upper = main[i]->has_upper;
+      ++i;
+    }
+    if (next(Op::to_int) && main[i]->hi == std::numeric_limits<std::int32_t>::max()) {
+      f.to_int = true;
+      ++i;
+      if (next(Op::add_i) && main[i]->source == Source::scalar) f.zero_point = main[i++]->index;
+    }
+  }
+  if (!aux.empty() || i + 1 != main.size() || main[i]->op != Op::store) return f;
+  f.output = main[i]->index;
+  const RowAddress::Channels c = p.outputs[static_cast<std::size_t>(f.output)].channels;
+  f.active = c == RowAddress::Channels::contiguous || c == RowAddress::Channels::blocked;
+  return f;
+}
+
+/// Recognises Affine in a finished chain.
+TileEpilogue::Affine affine_of(const TileEpilogue::Program& program) {
+  TileEpilogue::Affine a;
+  const auto& steps = program.steps;
+  std::size_t i = 0;
+  const auto param = [&](Op op, int& index) {
+    const bool here = i < steps.size() && steps[i].op == op && !steps[i].auxiliary &&
+                      (steps[i].source == Source::channel || steps[i].source == Source::scalar);
+    if (here) index = steps[i++].index;
+    return here;
+  };
+  if (program.float_accumulator) return a;
+  param(Op::add_i, a.bias_i);
+  if (i >= steps.size() || steps[i].op != Op::to_float || steps[i].auxiliary) return a;
+  ++i;
+  if (!param(Op::mul_f, a.scale)) return a;
+  param(Op::add_f, a.bias);
+  if (i < steps.size() && steps[i].op == Op::relu_f && !steps[i].auxiliary && steps[i].slope == 0 && steps[i].lower == 0 &&
+      !steps[i].has_upper) {
+    a.relu = true;
+    ++i;
+  }
+  if (i + 1 != steps.size() || steps[i].op != Op::store || steps[i].value_is_int) return a;
+  const RowAddress& out = program.outputs[static_cast<std::size_t>(steps[i].index)];
+  const bool run = out.channels == RowAddress::Channels::contiguous || out.channels == RowAddress::Channels::blocked;
+  a.matches = run && (out.type == DataType_t::INT8 || out.type == DataType_t::UINT8);
+  return a;
+}
+
 }  // namespace
 
 error_t TileEpilogue::compile(const Problem& problem, CpuIsa isa) {
@@ -290,10 +376,12 @@ error_t TileEpilogue::compile(const Problem& problem, CpuIsa isa) {
     program_ = {};
     return {};
   }
+  program_.fused = recognise(program_);
   chain_ = &run_chain_portable;
 #if defined(__x86_64__)
   if (isa >= CpuIsa::avx512) {
-    chain_ = &run_chain_avx512;
+    program_.affine = affine_of(program_);
+    chain_ = program_.affine.matches ? &run_affine_avx512 : &run_chain_avx512;
   } else if (isa == CpuIsa::avx2) {
     chain_ = &run_chain_avx2;
   }
@@ -343,7 +431,53 @@ TileEpilogue::Bound TileEpilogue::bind(const Args& args, void* workspace) const 
       }
     }
   }
+  if (program_.affine.matches) bound.tame = is_tame(bound);
   return bound;
+}
+
+bool TileEpilogue::is_tame(const Bound& bound) const {
+  const Affine& a = program_.affine;
+  const auto largest = [&](int index) {
+    if (index < 0) return 0.0;
+    const Param& param = program_.params[static_cast<std::size_t>(index)];
+    const auto* v = reinterpret_cast<const float*>(bound.params + param.offset);
+    const std::int64_t n = param.channel ? problem_.result().dim[1] : 1;
+    double most = 0;
+    for (std::int64_t c = 0; c < n; ++c) {
+      if (!std::isfinite(v[c])) return std::numeric_limits<double>::infinity();
+      most = std::max(most, std::fabs(static_cast<double>(v[c])));
+    }
+    return most;
+  };
+  const bool bytes = element_bytes(problem_.input_a().type) == 1 && element_bytes(problem_.input_b().type) == 1;
+  const bool plain = bytes && problem_.zero_points == ZeroPoints{} && a.bias_i < 0;
+  const double sum = plain ? std::min(0x1p31, 255.0 * 255.0 * static_cast<double>(problem_.accumulation_length())) : 0x1p31;
+  return sum * largest(a.scale) + largest(a.bias) < 0x1.fffffep30;
+}
+
+bool TileEpilogue::affine_block(const Bound& bound, std::int64_t channel, std::int64_t channels, AffineBlock& block) const {
+  const Affine& a = program_.affine;
+  if (!a.matches || !bound.tame) return false;
+  const auto copy = [&](int index, auto* to) {
+    if (index < 0) {
+      std::memset(to, 0, 64 * 4);
+      return;
+    }
+    const Param& param = program_.params[static_cast<std::size_t>(index)];
+    const std::byte* from = bound.params + param.offset;
+    if (param.channel) {
+      std::memcpy(to, from + channel * 4, static_cast<std::size_t>(channels) * 4);
+      std::memset(to + channels, 0, static_cast<std::size_t>(64 - channels) * 4);
+    } else {
+      for (int l = 0; l < 64; ++l) std::memcpy(to + l, from, 4);
+    }
+  };
+  copy(a.scale, block.scale);
+  copy(a.bias, block.bias);
+  copy(a.bias_i, block.bias_i);
+  block.relu = a.relu;
+  block.is_unsigned = program_.outputs[static_cast<std::size_t>(program_.steps.back().index)].type == DataType_t::UINT8;
+  return true;
 }
 
 void TileEpilogue::run(const Bound& bound, const Rows& rows, const void* accumulators, std::ptrdiff_t row_stride) const {

@@ -75,6 +75,19 @@ struct RowAddress {
   Channels channels = Channels::strided;
 };
 
+/// The epilogue of quantised inference, recognised in a chain: (acc + bias_s32) -> f32, + before, * scale, + bias,
+/// + residual [* residual scale], ReLU with an upper clip, and either the output or INT32 + zero point and then the output.
+/// Everything is optional; -1 means absent. Indices are params, operands (residual) and outputs.
+struct FusedForm {
+  bool active = false;
+  int bias_i = -1, before = -1, scale = -1, bias = -1;
+  int residual = -1, residual_scale = -1;
+  bool to_float = false, relu = false, has_upper = false, to_int = false;
+  float lower = 0, upper = 0;
+  int zero_point = -1;
+  int output = 0;
+};
+
 class TileEpilogue {
  public:
   /// `isa` picks the code; never more than the processor has.
@@ -87,6 +100,7 @@ class TileEpilogue {
   struct Bound {
     const Args* args = nullptr;
     const std::byte* params = nullptr;  // expanded scalars and channel vectors
+    bool tame = false;                  // affine form: neither NaN nor a value past int32 can arise
   };
   /// Expands scalars and channel vectors into `workspace` (workspace_bytes(), 64-byte aligned). Host scalars are read here.
   Bound bind(const Args& args, void* workspace) const;
@@ -95,22 +109,41 @@ class TileEpilogue {
   /// call from many threads at once; rows of different calls must not overlap.
   void run(const Bound& bound, const Rows& rows, const void* accumulators, std::ptrdiff_t row_stride) const;
 
+  /// The affine form of up to 64 channels, for kernels that finish in registers: s8/u8 = sat(rne((acc + bias_i) * scale + bias)),
+  /// not below `floor` (0 with ReLU). What `bias_i` adds, a kernel may start its accumulators from.
+  struct AffineBlock {
+    alignas(64) float scale[64], bias[64];
+    alignas(64) std::int32_t bias_i[64];
+    bool is_unsigned = false, relu = false;
+  };
+  /// False: the epilogue is not that, or these operands could take it past int32 or to NaN; use run().
+  bool affine_block(const Bound& bound, std::int64_t channel, std::int64_t channels, AffineBlock& block) const;
+  bool is_affine() const { return program_.affine.matches; }
+
   struct Param {
     int operand = 0;
     bool as_int = false, channel = false;
     std::size_t offset = 0;  // into Bound::params
   };
+  /// The chain that nearly every quantised layer has: s32 -> (+ s32 bias) -> f32 * scale (+ bias) (relu at 0) -> s8 or u8.
+  struct Affine {
+    bool matches = false, relu = false;
+    int bias_i = -1, scale = -1, bias = -1;  // params; -1 = none
+  };
   struct Program {  // what the chain kernels read
+    Affine affine;
     std::vector<ChainStep> steps;
     std::vector<Param> params;
     std::vector<RowAddress> operands, outputs;
+    FusedForm fused;
     int rank = 0;
     bool float_accumulator = false;
   };
+  const Program& program() const { return program_; }
   using ChainKernel = void (*)(const Program&, const Bound&, const Rows&, const void* accumulators, std::ptrdiff_t row_stride);
 
  private:
-  bool compile_chain();
+  bool is_tame(const Bound& bound) const;
   void run_general(const Bound& bound, const Rows& rows, const void* accumulators, std::ptrdiff_t row_stride) const;
 
   Problem problem_;
@@ -122,6 +155,7 @@ class TileEpilogue {
 void run_chain_portable(const TileEpilogue::Program&, const TileEpilogue::Bound&, const Rows&, const void*, std::ptrdiff_t);
 #if defined(__x86_64__)
 void run_chain_avx2(const TileEpilogue::Program&, const TileEpilogue::Bound&, const Rows&, const void*, std::ptrdiff_t);
+void run_affine_avx512(const TileEpilogue::Program&, const TileEpilogue::Bound&, const Rows&, const void*, std::ptrdiff_t);
 void run_chain_avx512(const TileEpilogue::Program&, const TileEpilogue::Bound&, const Rows&, const void*, std::ptrdiff_t);
 #endif
 

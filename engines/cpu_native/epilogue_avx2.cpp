@@ -59,6 +59,7 @@ struct V256 {
   static F max_nan(F a, F b) { return _mm256_blendv_ps(_mm256_max_ps(a, b), a, _mm256_cmp_ps(a, a, _CMP_UNORD_Q)); }
   static F min_nan(F a, F b) { return _mm256_blendv_ps(_mm256_min_ps(a, b), a, _mm256_cmp_ps(a, a, _CMP_UNORD_Q)); }
   static F at_least(F v, float lower) { return _mm256_max_ps(_mm256_set1_ps(lower), v); }
+  static F at_most(F v, float upper) { return _mm256_min_ps(_mm256_set1_ps(upper), v); }
   static F relu(F v, float lower, float slope, float upper) {
     const F low = _mm256_set1_ps(lower);
     const F under = slope == 0 ? low : _mm256_add_ps(low, _mm256_mul_ps(_mm256_set1_ps(slope), _mm256_sub_ps(v, low)));

@@ -63,6 +63,7 @@ struct V512 {
   static F max_nan(F a, F b) { return _mm512_mask_mov_ps(_mm512_max_ps(a, b), _mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q), a); }
   static F min_nan(F a, F b) { return _mm512_mask_mov_ps(_mm512_min_ps(a, b), _mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q), a); }
   static F at_least(F v, float lower) { return _mm512_max_ps(_mm512_set1_ps(lower), v); }
+  static F at_most(F v, float upper) { return _mm512_min_ps(_mm512_set1_ps(upper), v); }
   static F relu(F v, float lower, float slope, float upper) {
     const F low = _mm512_set1_ps(lower);
     const __mmask16 below = _mm512_cmp_ps_mask(v, low, _CMP_LT_OQ);

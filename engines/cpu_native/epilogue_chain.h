@@ -12,6 +12,160 @@
 
 namespace octavo::cpu_native {
 
+/// The fused form: parameters of up to four vectors of channels stay in registers while the points go by.
+template <class V>
+class FusedRunner {
+  using I = typename V::I;
+  using F = typename V::F;
+
+ public:
+  FusedRunner(const TileEpilogue::Program& program, const TileEpilogue::Bound& bound, const Rows& rows)
+      : p_(program), f_(program.fused), b_(bound), rows_(rows) {}
+
+  void run(const void* accumulators, std::ptrdiff_t row_stride) const {
+    const auto* acc = static_cast<const std::int32_t*>(accumulators);
+    for (std::int64_t c = 0; c < rows_.channels; c += 4 * V::kLanes) {
+      const auto n = static_cast<int>(std::min<std::int64_t>(4 * V::kLanes, rows_.channels - c));
+      switch ((n + V::kLanes - 1) / V::kLanes) {
+        case 1:
+          columns<1>(acc + c, row_stride, rows_.channel + c, n);
+          break;
+        case 2:
+          columns<2>(acc + c, row_stride, rows_.channel + c, n);
+          break;
+        case 3:
+          columns<3>(acc + c, row_stride, rows_.channel + c, n);
+          break;
+        default:
+          columns<4>(acc + c, row_stride, rows_.channel + c, n);
+      }
+    }
+  }
+
+ private:
+  std::int64_t row_offset(const RowAddress& a) const {
+    std::int64_t o = rows_.outer * a.stride[0];
+    for (int d = 2; d < p_.rank; ++d)
+      o += rows_.spatial[static_cast<std::size_t>(d - 2)] * a.stride[static_cast<std::size_t>(d)];
+    return o;
+  }
+  static std::int64_t channel_offset(const RowAddress& a, std::int64_t c) {
+    return a.vector == 1 ? c : (c / a.vector) * a.stride[1] + c % a.vector;
+  }
+  I param(int index, std::int64_t c) const {
+    const TileEpilogue::Param& p = p_.params[static_cast<std::size_t>(index)];
+    return p.channel ? V::load(b_.params + p.offset + c * 4) : V::broadcast(b_.params + p.offset);
+  }
+
+  template <int kVectors>
+  void columns(const std::int32_t* acc, std::ptrdiff_t row_stride, std::int64_t channel, int n) const {
+    const FusedForm f = f_;
+    const int tail = n - (kVectors - 1) * V::kLanes;  // channels in the last vector
+    const RowAddress& out = p_.outputs[static_cast<std::size_t>(f.output)];
+    const DataType_t type = out.type;
+    I bias_i[kVectors] = {};
+    F before[kVectors] = {}, scale[kVectors] = {}, bias[kVectors] = {};
+    std::byte* to[kVectors];
+    const std::byte* res[kVectors] = {};
+    auto* out_base = static_cast<std::byte*>(b_.args->outputs[static_cast<std::size_t>(f.output)]);
+    const std::int64_t out_row = row_offset(out);
+    for (int v = 0; v < kVectors; ++v) {
+      const std::int64_t c = channel + v * V::kLanes;
+      if (f.bias_i >= 0) bias_i[v] = param(f.bias_i, c);
+      if (f.before >= 0) before[v] = V::floats(param(f.before, c));
+      if (f.scale >= 0) scale[v] = V::floats(param(f.scale, c));
+      if (f.bias >= 0) bias[v] = V::floats(param(f.bias, c));
+      to[v] = out_base + (out_row + channel_offset(out, c)) * out.bytes;
+    }
+    const std::int64_t out_step = out.stride[static_cast<std::size_t>(p_.rank - 1)] * out.bytes;
+    std::int64_t res_step = 0;
+    DataType_t res_type = DataType_t::NOT_SET;
+    int res_bytes = 1;
+    F res_scale{};
+    if (f.residual >= 0) {
+      const RowAddress& r = p_.operands[static_cast<std::size_t>(f.residual)];
+      const auto* base = static_cast<const std::byte*>(b_.args->operands[static_cast<std::size_t>(f.residual)]);
+      const std::int64_t row = row_offset(r);
+      for (int v = 0; v < kVectors; ++v) res[v] = base + (row + channel_offset(r, channel + v * V::kLanes)) * r.bytes;
+      res_step = r.stride[static_cast<std::size_t>(p_.rank - 1)] * r.bytes;
+      res_type = r.type;
+      res_bytes = static_cast<int>(r.bytes);
+      if (f.residual_scale >= 0) res_scale = V::floats(param(f.residual_scale, 0));
+    }
+    const I zero_point = f.zero_point >= 0 ? param(f.zero_point, 0) : I{};
+    const bool is_int = f.to_int || (!f.to_float && !p_.float_accumulator);
+    const bool whole_s8 =
+        kVectors == 4 && tail == V::kLanes && type == DataType_t::INT8 && out.channels == RowAddress::Channels::contiguous;
+    std::int64_t at = 0, res_at = 0;
+    for (std::int64_t point = 0; point < rows_.count; ++point, acc += row_stride, at += out_step, res_at += res_step) {
+      I x[kVectors];
+      for (int v = 0; v < kVectors; ++v) x[v] = V::load(acc + v * V::kLanes);
+      if (f.bias_i >= 0) {
+        for (int v = 0; v < kVectors; ++v) x[v] = V::add(x[v], bias_i[v]);
+      }
+      if (f.to_float) {
+        for (int v = 0; v < kVectors; ++v) x[v] = V::bits(V::to_float(x[v]));
+      }
+      if (f.before >= 0) {
+        for (int v = 0; v < kVectors; ++v) x[v] = V::bits(V::addf(V::floats(x[v]), before[v]));
+      }
+      if (f.scale >= 0) {
+        for (int v = 0; v < kVectors; ++v) x[v] = V::bits(V::mulf(V::floats(x[v]), scale[v]));
+      }
+      if (f.bias >= 0) {
+        for (int v = 0; v < kVectors; ++v) x[v] = V::bits(V::addf(V::floats(x[v]), bias[v]));
+      }
+      if (f.residual >= 0) {
+        for (int v = 0; v < kVectors; ++v) {
+          F r = v + 1 < kVectors || tail == V::kLanes ? V::load_float(res_type, res[v] + res_at)
+                                                      : load_tail(res_type, res[v] + res_at, tail, res_bytes);
+          if (f.residual_scale >= 0) r = V::mulf(r, res_scale);
+          x[v] = V::bits(V::addf(V::floats(x[v]), r));
+        }
+      }
+      if (f.relu) {
+        for (int v = 0; v < kVectors; ++v) {
+          F y = V::floats(x[v]);
+          // Above the upper clip first: lower <= upper, and NaN passes both.
+          if (f.has_upper) y = V::at_most(y, f.upper);
+          x[v] = V::bits(V::at_least(y, f.lower));
+        }
+      }
+      if (f.to_int) {
+        for (int v = 0; v < kVectors; ++v) x[v] = V::to_int(V::floats(x[v]), -2147483647 - 1, 2147483647);
+        if (f.zero_point >= 0) {
+          for (int v = 0; v < kVectors; ++v) x[v] = V::add(x[v], zero_point);
+        }
+      }
+      if constexpr (kVectors == 4) {
+        if (whole_s8) {
+          V::store_s8x4(to[0] + at, is_int, x);
+          continue;
+        }
+      }
+      for (int v = 0; v + 1 < kVectors; ++v) V::store(type, to[v] + at, is_int, x[v]);
+      if (tail == V::kLanes) {
+        V::store(type, to[kVectors - 1] + at, is_int, x[kVectors - 1]);
+      } else {
+        alignas(64) std::byte packed[V::kLanes * 4];
+        V::store(type, packed, is_int, x[kVectors - 1]);
+        std::memcpy(to[kVectors - 1] + at, packed, static_cast<std::size_t>(tail * out.bytes));
+      }
+    }
+  }
+
+  static F load_tail(DataType_t type, const std::byte* p, int lanes, int bytes) {
+    alignas(64) std::byte padded[V::kLanes * 4] = {};
+    std::memcpy(padded, p, static_cast<std::size_t>(lanes * bytes));
+    return V::load_float(type, padded);
+  }
+
+  const TileEpilogue::Program& p_;
+  const FusedForm& f_;
+  const TileEpilogue::Bound& b_;
+  const Rows& rows_;
+};
+
 template <class V>
 class ChainRunner {
   using I = typename V::I;
@@ -24,6 +178,10 @@ class ChainRunner {
   ChainRunner(const TileEpilogue::Program& program, const TileEpilogue::Bound& bound) : p_(program), b_(bound) {}
 
   void run(const Rows& rows, const void* accumulators, std::ptrdiff_t row_stride) {
+    // In blocked layouts a vector must not straddle two blocks.
+    if (p_.fused.active && (rows.channel % V::kLanes == 0 || !blocked())) {
+      return FusedRunner<V>(p_, b_, rows).run(accumulators, row_stride);
+    }
     const auto* acc = static_cast<const std::int32_t*>(accumulators);  // or float: the bits are what is loaded
     Rows at = rows;
     for (std::int64_t point = 0; point < rows.count; ++point) {
@@ -37,6 +195,12 @@ class ChainRunner {
   }
 
  private:
+  bool blocked() const {
+    const auto is_blocked = [](const RowAddress& a) { return a.channels == RowAddress::Channels::blocked; };
+    return is_blocked(p_.outputs[static_cast<std::size_t>(p_.fused.output)]) ||
+           (p_.fused.residual >= 0 && is_blocked(p_.operands[static_cast<std::size_t>(p_.fused.residual)]));
+  }
+
   /// Offset of channel 0 of a tensor at this point.
   std::int64_t point_offset(const RowAddress& a, const Rows& at) const {
     std::int64_t o = at.outer * a.stride[0];

@@ -113,6 +113,9 @@ struct VPlain {
   static F at_least(const F& a, float lower) {
     return each<F>([&](int l) { return a.v[l] < lower ? lower : a.v[l]; });
   }
+  static F at_most(const F& a, float upper) {
+    return each<F>([&](int l) { return a.v[l] > upper ? upper : a.v[l]; });
+  }
   static F relu(const F& a, float lower, float slope, float upper) {
     return each<F>([&](int l) {
       const float x = a.v[l];

@@ -12,6 +12,11 @@ using Node = Epilogue::Node;
 using Mode = PointwiseMode_t;
 
 double sigmoid(double x) { return 1. / (1. + std::exp(-x)); }
+/// The derivative of tanh, without the cancellation of 1 - tanh^2.
+double sech2(double x) {
+  const double c = std::cosh(x);
+  return 1. / (c * c);
+}
 double gelu_tanh_inner(double x) { return 0.79788456080286535588 * (x + 0.044715 * x * x * x); }  // sqrt(2 / pi)
 constexpr double kInvSqrt2 = 0.70710678118654752440, kInvSqrt2Pi = 0.39894228040143267794;
 
@@ -55,7 +60,8 @@ bool transcendental(const Node& n, double a, double b, double& y) {
       y = swish(a, n.alpha);
       return true;
     case Mode::GELU_APPROX_TANH_FWD:
-      y = a == -std::numeric_limits<double>::infinity() ? 0. : 0.5 * a * (1. + std::tanh(gelu_tanh_inner(a)));
+      // (1 + tanh u) / 2 = sigmoid(2u), which does not cancel
+      y = a == -std::numeric_limits<double>::infinity() ? 0. : a * sigmoid(2. * gelu_tanh_inner(a));
       return true;
     case Mode::ERF:
       y = std::erf(a);
@@ -78,13 +84,11 @@ bool transcendental(const Node& n, double a, double b, double& y) {
     case Mode::TAN:
       y = std::tan(a);
       return true;
-    case Mode::TANH_BWD: {
-      const double t = std::tanh(x);
-      y = dy * (1. - t * t);
+    case Mode::TANH_BWD:
+      y = dy * sech2(x);
       return true;
-    }
     case Mode::SIGMOID_BWD:
-      y = dy * (sigmoid(x) * (1. - sigmoid(x)));
+      y = dy * (sigmoid(x) * sigmoid(-x));
       return true;
     case Mode::ELU_BWD:
       y = x > 0 ? dy : dy * (n.alpha * std::exp(x));
@@ -98,14 +102,14 @@ bool transcendental(const Node& n, double a, double b, double& y) {
       y = dy * sigmoid(n.alpha * x);
       return true;
     case Mode::SWISH_BWD: {
-      const double s = sigmoid(n.alpha * x), tail = s * (1. - s);
+      const double s = sigmoid(n.alpha * x), tail = s * sigmoid(-n.alpha * x);
       y = dy * (s + (tail == 0. ? 0. : n.alpha * x * tail));
       return true;
     }
     case Mode::GELU_APPROX_TANH_BWD: {
-      const double t = std::tanh(gelu_tanh_inner(x)), slope = 0.79788456080286535588 * (1. + 3. * 0.044715 * x * x);
-      const double tail = 1. - t * t;
-      y = dy * (0.5 * (1. + t) + (tail == 0. ? 0. : 0.5 * x * tail * slope));
+      const double slope = 0.79788456080286535588 * (1. + 3. * 0.044715 * x * x);
+      const double tail = sech2(gelu_tanh_inner(x));
+      y = dy * (sigmoid(2. * gelu_tanh_inner(x)) + (tail == 0. ? 0. : 0.5 * x * tail * slope));
       return true;
     }
     default:

@@ -5,6 +5,8 @@
 // A handle is a device and its stream: the CPU where there is no GPU. C++17.
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -61,7 +63,7 @@ class DeviceProperties {
 class KernelCache {
  public:
   bool is_finalized() const { return finalized_; }
-  error_t status() const { return {}; }
+  error_t status() const { return error_t(); }
   error_t build();
   template <class OperationGraph>
   error_t build(OperationGraph const&) {
@@ -77,6 +79,7 @@ class KernelCache {
   bool finalized_ = false;
   std::int64_t revision_ = 0;
   std::vector<std::string> entries_;
+  std::shared_ptr<std::mutex> lock_ = std::make_shared<std::mutex>();
 };
 
 /// A buffer that carries what it is: execute() checks it against the tensor it is bound to.

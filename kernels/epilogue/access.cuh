@@ -74,10 +74,16 @@ OCTAVO_DEVICE void store_run(T* to, const T (&in)[V]) {
   }
 }
 
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+inline constexpr bool kPacks = true;
+#else
+inline constexpr bool kPacks = false;  // under a host compiler there is no such instruction
+#endif
+
 /// Runs of bytes made from ints by saturation: pairs go through one instruction.
 template <int V>
 OCTAVO_DEVICE void pack_s8(const s32 (&in)[V], s8 (&out)[V]) {
-  if constexpr (V % 4 == 0) {
+  if constexpr (kPacks && V % 4 == 0) {
     union {
       u32 words[V / 4];
       s8 items[V];
@@ -98,7 +104,7 @@ OCTAVO_DEVICE void pack_s8(const s32 (&in)[V], s8 (&out)[V]) {
 }
 template <int V>
 OCTAVO_DEVICE void pack_u8(const s32 (&in)[V], u8 (&out)[V]) {
-  if constexpr (V % 4 == 0) {
+  if constexpr (kPacks && V % 4 == 0) {
     union {
       u32 words[V / 4];
       u8 items[V];

@@ -55,6 +55,13 @@ error_t synchronize(int ordinal) {
   return check(driver()->CtxSynchronize(), "Waiting for the device");
 }
 
+error_t synchronize(int ordinal, void* stream) {
+  Context context = nullptr;
+  OCTAVO_RETURN_IF_ERROR(primary_context(ordinal, context));
+  const CurrentContext current(context);
+  return check(driver()->StreamSynchronize(static_cast<Stream>(stream)), "Waiting for a stream");
+}
+
 error_t download(int ordinal, void* host, const void* device, std::size_t bytes) {
   Context context = nullptr;
   OCTAVO_RETURN_IF_ERROR(primary_context(ordinal, context));

@@ -45,7 +45,8 @@ class Buffer {
   Context context_ = nullptr;
 };
 
-error_t synchronize(int ordinal);
+error_t synchronize(int ordinal);                ///< all work of the device
+error_t synchronize(int ordinal, void* stream);  ///< one stream's
 /// Copies between any two addresses of host or device memory, blocking.
 error_t download(int ordinal, void* host, const void* device, std::size_t bytes);
 error_t upload(int ordinal, void* device, const void* host, std::size_t bytes);

@@ -15,6 +15,9 @@ std::span<const Engine* const> engines() {
   static const std::array kEngines{
       cpu_reference_engine(),
       cpu_native_engine(),
+#if OCTAVO_HAVE_ONEDNN
+      onednn_engine(),
+#endif
       cuda_simt_engine(),
   };
   return kEngines;
@@ -29,9 +32,12 @@ const Engine* find_engine(std::string_view name) {
 
 std::vector<EngineVerdict> verdicts(const Problem& problem, const DeviceTraits& device) {
   std::vector<EngineVerdict> table;
+  // An engine sees legal problems only; the sentence that says why one is not is the same for all of them.
+  const error_t legal = problem.validate();
   for (const Engine* engine : engines()) {
     Verdict verdict =
-        engine->device() == device.kind
+        legal.is_bad() ? Verdict::no(legal.err_msg)
+        : engine->device() == device.kind
             ? engine->accepts(problem, device)
             : Verdict::no(std::string("runs on ") + (engine->device() == DeviceKind::cuda ? "CUDA devices" : "the CPU") +
                           ", and the device is " + device.name);
@@ -60,6 +66,7 @@ error_t build_plan(const Problem& problem, const PlanSpec& spec, const DeviceTra
   if (engine->device() != device.kind) {
     return {error_code_t::GRAPH_NOT_SUPPORTED, "Engine '" + spec.engine + "' cannot run on device '" + device.name + "'."};
   }
+  OCTAVO_RETURN_IF_ERROR(problem.validate());
   if (Verdict verdict = engine->accepts(problem, device); !verdict) {
     return {error_code_t::GRAPH_NOT_SUPPORTED, "Engine '" + spec.engine + "' declines the problem: " + verdict.reason};
   }

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,11 +20,18 @@ namespace octavo::native_test {
 
 inline std::vector<DeviceTraits> forced_devices() {
   std::vector<DeviceTraits> devices;
-  for (const CpuIsa isa : {CpuIsa::portable, CpuIsa::neon_dotprod, CpuIsa::avx2, CpuIsa::avx512, CpuIsa::avx512_vnni, CpuIsa::amx}) {
+  for (const CpuIsa isa :
+       {CpuIsa::portable, CpuIsa::neon_dotprod, CpuIsa::avx2, CpuIsa::avx512, CpuIsa::avx512_vnni, CpuIsa::amx}) {
     DeviceTraits t = with_isa(host_cpu(), isa);
     if (t.isa == isa) devices.push_back(t);
   }
   return devices;
+}
+
+/// Random problems in one run of the binary; OCTAVO_TEST_RANDOM multiplies them.
+inline int random_count(int base) {
+  const char* text = std::getenv("OCTAVO_TEST_RANDOM");
+  return base * (text ? std::max(1, std::atoi(text)) : 1);
 }
 
 /// Parses, validates, and fails the test when the line is no problem.
@@ -36,7 +45,8 @@ inline Problem problem_of(const std::string& line) {
 }
 
 /// Runs every spec of cpu_native whose config starts with `path` on every instruction set; none accepting is a failure.
-inline void check_everywhere(const Problem& p, const std::string& path, const verify::Options& options, bool must_accept = true) {
+inline void check_everywhere(const Problem& p, const std::string& path, const verify::Options& options,
+                             bool must_accept = true) {
   std::unique_ptr<verify::Case> c;
   const error_t e = verify::Case::make(p, options, c);
   ASSERT_TRUE(e.is_good()) << p.to_string() << ": " << e.get_message();

@@ -70,6 +70,14 @@ struct BenchReport {
   std::vector<BenchResult> results;
 };
 
+/// Runs the cases one after the other, prints a line for each and the summary at the end. False when a result of ours is wrong
+/// or did not come.
+bool run_cases(BenchReport& report, const std::vector<BenchCase>& cases, const BenchOptions& options,
+               const std::vector<Peer*>& peers);
+
+/// Call first in a command that times peers: may start the program anew, with OpenMP's threads told not to spin for long.
+void settle_openmp();
+
 void write_json(const BenchReport& report, const std::string& path);
 /// Geomean, worst layer, by set and overall.
 std::string summary(const BenchReport& report);

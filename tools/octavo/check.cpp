@@ -5,11 +5,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
+
+#include "workload.h"
 
 namespace octavo::cli {
 namespace {
+
+using verify::GuardedBuffer;
 
 std::int64_t byte_offset(const TensorDesc& desc, int axis, std::int64_t at) {
   std::array<std::int64_t, kMaxRank> index{};
@@ -124,241 +127,74 @@ std::vector<Part> parts_to_check(const Problem& problem, double operations) {
   return parts;
 }
 
-bool exact_epilogue(const Epilogue& epilogue) {
-  return std::all_of(epilogue.nodes.begin(), epilogue.nodes.end(), [](const Epilogue::Node& node) {
-    switch (node.mode) {
-      case PointwiseMode_t::ADD:
-      case PointwiseMode_t::SUB:
-      case PointwiseMode_t::MUL:
-      case PointwiseMode_t::MAX:
-      case PointwiseMode_t::MIN:
-      case PointwiseMode_t::RELU_FWD:
-      case PointwiseMode_t::IDENTITY:
-      case PointwiseMode_t::NEG:
-      case PointwiseMode_t::ABS:
-      case PointwiseMode_t::CMP_EQ:
-      case PointwiseMode_t::CMP_NEQ:
-      case PointwiseMode_t::CMP_GT:
-      case PointwiseMode_t::CMP_GE:
-      case PointwiseMode_t::CMP_LT:
-      case PointwiseMode_t::CMP_LE:
-      case PointwiseMode_t::BINARY_SELECT:
-      case PointwiseMode_t::GEN_INDEX:
-      case PointwiseMode_t::LOGICAL_AND:
-      case PointwiseMode_t::LOGICAL_OR:
-      case PointwiseMode_t::LOGICAL_NOT:
-        return true;
-      default:
-        return false;
-    }
-  });
-}
-
 namespace {
 
-double unit_roundoff(DataType_t type) {
-  switch (type) {
-    case DataType_t::DOUBLE:
-      return 0x1p-53;
-    case DataType_t::FLOAT:
-      return 0x1p-24;
-    case DataType_t::HALF:
-      return 0x1p-11;
-    case DataType_t::BFLOAT16:
-      return 0x1p-8;
-    case DataType_t::FP8_E4M3:
-      return 0x1p-4;
-    case DataType_t::FP8_E5M2:
-      return 0x1p-3;
-    default:
-      return 0;
-  }
-}
-
-// The smallest step of the type around zero, and one unit for integers: how far a value just beyond a tie may move.
-double absolute_step(DataType_t type) {
-  switch (type) {
-    case DataType_t::HALF:
-      return 0x1p-24;
-    case DataType_t::FP8_E4M3:
-      return 0x1p-9;
-    case DataType_t::FP8_E5M2:
-      return 0x1p-16;
-    case DataType_t::FLOAT:
-    case DataType_t::BFLOAT16:
-    case DataType_t::DOUBLE:
-      return 0;
-    default:
-      return 1;
-  }
-}
-
-template <class F>
-void for_each_index(const TensorDesc& desc, F&& f) {
-  if (desc.elements() == 0) return;
-  std::array<std::int64_t, kMaxRank> index{};
-  for (;;) {
-    f(index.data());
-    int d = desc.rank - 1;
-    while (d >= 0 && ++index[static_cast<std::size_t>(d)] == desc.dim[static_cast<std::size_t>(d)])
-      index[static_cast<std::size_t>(d--)] = 0;
-    if (d < 0) return;
-  }
-}
-
-std::string coordinate(const std::int64_t* index, int rank) { return fmt::format("[{}]", fmt::join(index, index + rank, ",")); }
-
-// Elements over all their values; copies |v| into a buffer of the same description.
-void make_magnitudes(const TensorDesc& desc, const void* from, std::int64_t zero_point, Buffer& to) {
-  for (std::int64_t i = 0; i < desc.span_elements(); ++i)
-    store_element(desc.type, to.data(), i, std::fabs(load_element(desc.type, from, i) - static_cast<double>(zero_point)));
+// The bytes of a part's tensor; its strides are the whole tensor's.
+void copy_in(GuardedBuffer& to, const GuardedBuffer& from, std::int64_t offset) {
+  if (to.size() && from.size()) std::memcpy(to.data(), from.data() + offset, to.size());
 }
 
 }  // namespace
 
-error_t Oracle::prepare(const Workload& workload, double operations, bool exact) {
-  problem_ = workload.problem;
-  exact_ = exact || is_integer(problem_.input_a().type);
-  expected_.clear();
-  // How much an error of the sum can grow on its way: the largest factor that a MUL of the shorthand applies.
-  slope_ = 1;
-  for (std::size_t i = 0; i < workload.operands.size(); ++i) {
-    const Epilogue::Operand& o = problem_.epilogue.operands[i];
-    const bool factor =
-        std::any_of(problem_.epilogue.nodes.begin(), problem_.epilogue.nodes.end(), [i](const Epilogue::Node& n) {
-          return n.mode == PointwiseMode_t::MUL && (n.in[0] == static_cast<int>(i) + 1 || n.in[1] == static_cast<int>(i) + 1);
-        });
-    if (!factor) continue;
-    double largest = std::fabs(o.constant);
-    for (std::int64_t e = 0; workload.operands[i].data() && e < o.desc.span_elements(); ++e)
-      largest = std::max(largest, std::fabs(load_element(o.desc.type, workload.operands[i].data(), e)));
-    slope_ *= std::max(1.0, largest);
-  }
+error_t PartialOracle::prepare(const Problem& problem, const verify::Data& data, double operations) {
+  pieces_.clear();
   double checked = 0;
-  for (Part& part : parts_to_check(problem_, operations)) {
+  for (Part& part : parts_to_check(problem, operations)) {
     checked += part.problem.operations();
-    OCTAVO_RETURN_IF_ERROR(prepare_part(workload, std::move(part), exact_));
+    verify::Data inputs(part.problem);
+    Piece piece{std::move(part), std::move(inputs), {}};
+    const Part& kept = piece.part;
+    verify::Data& d = piece.data;
+    copy_in(kept.problem.direction == Direction::dgrad ? d.y : d.x, input_a(problem, data), kept.a);
+    copy_in(kept.problem.direction == Direction::wgrad ? d.y : d.w, input_b(problem, data), kept.b);
+    for (std::size_t i = 0; i < d.operands.size(); ++i) copy_in(d.operands[i], data.operands[i], kept.operands[i]);
+    for (std::size_t i = 0; i < d.w_zero_points.size(); ++i)
+      d.w_zero_points[i] = data.w_zero_points[static_cast<std::size_t>(kept.filter_first) + i];
+    OCTAVO_RETURN_IF_ERROR(verify::Expected::compute(kept.problem, d, piece.expected));
+    pieces_.push_back(std::move(piece));
   }
-  share_ = problem_.operations() > 0 ? std::min(1.0, checked / problem_.operations()) : 1.0;
+  share_ = problem.operations() > 0 ? std::min(1.0, checked / problem.operations()) : 1.0;
   return {};
 }
 
-error_t Oracle::prepare_part(const Workload& workload, Part part, bool exact) {
-  const Engine* oracle = find_engine("cpu_reference");
-  if (!oracle) return {error_code_t::GRAPH_NOT_SUPPORTED, "This build has no cpu_reference engine to check against."};
-  const DeviceTraits& device = host_cpu();
-  Expected expected;
-  const auto at = [](const Buffer& buffer, std::int64_t offset) -> void* {
-    return buffer.data() ? buffer.as<std::uint8_t>() + offset : nullptr;
-  };
-  const auto run = [&](const Problem& p, const void* a, const void* b, const std::vector<const void*>& operands,
-                       const std::vector<void*>& outputs) -> error_t {
-    const std::vector<PlanSpec> specs = oracle->specs(p, device);
-    if (specs.empty()) return {error_code_t::GRAPH_NOT_SUPPORTED, "The oracle has no plan for " + p.to_string()};
-    Runner runner;
-    OCTAVO_RETURN_IF_ERROR(runner.build(p, specs[0], device, nullptr));
-    Args args;
-    args.x = p.direction == Direction::dgrad ? nullptr : a;
-    args.w = p.direction == Direction::wgrad ? nullptr : b;
-    args.y = p.direction == Direction::fprop ? nullptr : p.direction == Direction::dgrad ? a : b;
-    if (workload.w_zero_points.data()) args.w_zero_points = workload.w_zero_points.as<const std::int32_t>() + part.filter_first;
-    args.operands = operands;
-    args.outputs = outputs;
-    return runner.execute(args);
-  };
-
-  std::vector<const void*> operands;
-  std::vector<void*> outputs;
-  for (std::size_t i = 0; i < workload.operands.size(); ++i) operands.push_back(at(workload.operands[i], part.operands[i]));
-  for (const Epilogue::Output& o : part.problem.epilogue.outputs) {
-    expected.outputs.emplace_back(o.desc.span_bytes());
-    expected.outputs.back().fill(0x5a);
-    outputs.push_back(expected.outputs.back().data());
+std::string PartialOracle::judge(const std::vector<GuardedBuffer>& outputs) const {
+  for (const GuardedBuffer& o : outputs) {
+    if (!o.intact()) return "it wrote outside its buffers";
   }
-  OCTAVO_RETURN_IF_ERROR(run(part.problem, at(workload.a, part.a), at(workload.b, part.b), operands, outputs));
-
-  if (!exact) {  // sum |a||b| bounds the error of any order of summation
-    Problem p = part.problem;
-    p.epilogue = {};
-    Epilogue::Output out;
-    out.desc = p.result();
-    out.desc.type = accumulator_type(p);
-    set_layout(out.desc, "nhwc");
-    p.epilogue.outputs.push_back(out);
-    Buffer a(p.input_a().span_bytes()), b(p.input_b().span_bytes());
-    make_magnitudes(p.input_a(), at(workload.a, part.a), 0, a);
-    make_magnitudes(p.input_b(), at(workload.b, part.b), 0, b);
-    expected.magnitude.emplace(out.desc.span_bytes());
-    expected.magnitude_desc = out.desc;
-    OCTAVO_RETURN_IF_ERROR(run(p, a.data(), b.data(), {}, {expected.magnitude->data()}));
-  }
-  expected.part = std::move(part);
-  expected_.push_back(std::move(expected));
-  return {};
-}
-
-Difference Oracle::compare(const std::vector<Buffer>& outputs) const {
-  Difference total;
-  const bool tame = exact_epilogue(problem_.epilogue);
-  for (const Expected& e : expected_) {
-    const Problem& p = e.part.problem;
-    const double length = static_cast<double>(p.accumulation_length());
-    const double u = unit_roundoff(p.compute == DataType_t::DOUBLE ? DataType_t::DOUBLE : DataType_t::FLOAT);
-    // TF32 was asked for: inputs may be rounded to 10 bits.
-    const double input = p.compute == DataType_t::FAST_FLOAT_FOR_FP8 ? 2 * 0x1p-11 : 0;
-    for (std::size_t i = 0; i < p.epilogue.outputs.size(); ++i) {
+  for (const Piece& piece : pieces_) {
+    const Problem& p = piece.part.problem;
+    std::vector<GuardedBuffer> mine = verify::make_outputs(p);
+    for (std::size_t i = 0; i < mine.size(); ++i) {
+      // Element by element: what lies between the elements belongs to other parts.
       const TensorDesc& desc = p.epilogue.outputs[i].desc;
-      const auto* got_base = outputs[i].as<std::uint8_t>() + e.part.outputs[i];
-      Difference d;
-      for_each_index(desc, [&](const std::int64_t* index) {
-        const std::int64_t offset = desc.offset(index);
-        const double got = load_element(desc.type, got_base, offset),
-                     want = load_element(desc.type, e.outputs[i].data(), offset);
-        ++d.elements;
-        if (got == want || (std::isnan(got) && std::isnan(want))) return;
-        double tolerance = 0;
-        if (e.magnitude) {
-          const double magnitude = load_element(e.magnitude_desc.type, e.magnitude->data(), e.magnitude_desc.offset(index));
-          const double sum = (2 * (length + 2) * u + input) * magnitude * slope_;
-          const double rounding = 2 * unit_roundoff(desc.type) * std::fabs(want) + absolute_step(desc.type);
-          tolerance = sum + 8 * u * (std::fabs(want) + magnitude * slope_ * u) + (sum > 0 ? rounding : 0);
-        }
-        // A transcendental in the epilogue is good to a few units in the last place of f32 in any implementation.
-        if (!tame)
-          tolerance +=
-              16 * 0x1p-23 * (std::fabs(want) + 1) + 2 * unit_roundoff(desc.type) * std::fabs(want) + absolute_step(desc.type);
-        const double off = std::fabs(got - want);
-        if (off <= tolerance) return;
-        if (d.wrong++ == 0) {
-          std::array<std::int64_t, kMaxRank> where{};
-          std::copy(index, index + desc.rank, where.begin());
-          d.first =
-              fmt::format("{}{} is {}, the oracle says {} (tolerance {:.3g}){}", "output", coordinate(where.data(), desc.rank),
-                          got, want, tolerance, e.part.outputs[i] ? " in a part of the tensor" : "");
-        }
-        d.largest = std::isnan(off) ? INFINITY : std::max(d.largest, off);
+      const auto bytes = static_cast<std::size_t>(element_bytes(desc.type));
+      const std::byte* from = outputs[i].data() + piece.part.outputs[i];
+      verify::for_each_index(desc, [&](const std::int64_t* index) {
+        const std::size_t at = static_cast<std::size_t>(desc.offset(index)) * bytes;
+        std::memcpy(mine[i].data() + at, from + at, bytes);
       });
-      total.merge(d);
     }
+    std::string message = piece.expected.judge(p, piece.data, mine);
+    if (!message.empty()) return pieces_.size() == 1 ? message : message + fmt::format(" (in the part: {})", p.to_string());
   }
-  return total;
+  return {};
 }
 
-Difference compare_bits(const Problem& problem, const std::vector<Buffer>& got, const std::vector<Buffer>& want) {
-  Difference d;
+std::string compare_bits(const Problem& problem, const std::vector<GuardedBuffer>& got,
+                         const std::vector<GuardedBuffer>& want) {
   for (std::size_t i = 0; i < problem.epilogue.outputs.size(); ++i) {
     const TensorDesc& desc = problem.epilogue.outputs[i].desc;
-    d.elements += desc.elements();
-    if (std::memcmp(got[i].data(), want[i].data(), static_cast<std::size_t>(desc.span_bytes())) == 0) continue;
-    for_each_index(desc, [&](const std::int64_t* index) {
-      const std::int64_t offset = desc.offset(index);
-      const double g = load_element(desc.type, got[i].data(), offset), w = load_element(desc.type, want[i].data(), offset);
-      if (g == w || (std::isnan(g) && std::isnan(w))) return;
-      if (d.wrong++ == 0) d.first = fmt::format("output{} is {} and {}", coordinate(index, desc.rank), g, w);
-      d.largest = std::max(d.largest, std::fabs(g - w));
+    if (std::memcmp(got[i].data(), want[i].data(), got[i].size()) == 0) continue;
+    std::int64_t wrong = 0;
+    std::string first;
+    verify::for_each_index(desc, [&](const std::int64_t* index) {
+      const double g = verify::get_element(desc, got[i].data(), index), w = verify::get_element(desc, want[i].data(), index);
+      if (g == w || (g != g && w != w)) return;
+      if (wrong++ == 0) first = fmt::format("[{}] is {} and {}", fmt::join(index, index + desc.rank, ","), g, w);
     });
+    if (wrong) return fmt::format("{} of {} elements differ; the first: {}", wrong, desc.elements(), first);
   }
-  return d;
+  return {};
 }
 
 }  // namespace octavo::cli

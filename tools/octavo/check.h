@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A result against the oracle (cpu_reference), element by element.
+// A large result against the oracle: all of it where that takes little time, else parts that are problems themselves.
 
-#include <optional>
+#include <string>
+#include <vector>
 
-#include "workload.h"
+#include "verify/compare.h"
 
 namespace octavo::cli {
 
@@ -21,33 +22,26 @@ struct Part {
 /// The whole problem when it has at most `operations`; else whole rows, images or filters at the start, the middle and the end.
 std::vector<Part> parts_to_check(const Problem& problem, double operations);
 
-/// Runs the oracle on the parts once; afterwards any number of results may be compared with it.
-class Oracle {
+/// Runs the oracle on the parts once; afterwards any number of results may be judged by it.
+class PartialOracle {
  public:
-  /// `exact`: the data are small integers, so equality is asked for in float types too.
-  error_t prepare(const Workload& workload, double operations, bool exact);
-  Difference compare(const std::vector<Buffer>& outputs) const;
+  error_t prepare(const Problem& problem, const verify::Data& data, double operations);
+  /// "" = right; else one sentence.
+  std::string judge(const std::vector<verify::GuardedBuffer>& outputs) const;
   double share() const { return share_; }  ///< of the problem's work that is checked
 
  private:
-  struct Expected {
+  struct Piece {
     Part part;
-    std::vector<Buffer> outputs;      ///< in the problem's own strides, moved to the part's first element
-    std::optional<Buffer> magnitude;  ///< sum |a||b| in f32 or f64, where a tolerance is needed
-    TensorDesc magnitude_desc;
+    verify::Data data;
+    verify::Expected expected;
   };
-  error_t prepare_part(const Workload& workload, Part part, bool exact);
-
-  Problem problem_;
-  std::vector<Expected> expected_;
-  double share_ = 0, slope_ = 1;
-  bool exact_ = true;
+  std::vector<Piece> pieces_;
+  double share_ = 0;
 };
 
-/// Equality of two results of one problem (integers), or the number of elements that differ.
-Difference compare_bits(const Problem& problem, const std::vector<Buffer>& got, const std::vector<Buffer>& want);
-
-/// An epilogue whose every node is exact on small integers in any correct implementation.
-bool exact_epilogue(const Epilogue& epilogue);
+/// "" where the elements of two results are the same; else how many differ and where first.
+std::string compare_bits(const Problem& problem, const std::vector<verify::GuardedBuffer>& got,
+                         const std::vector<verify::GuardedBuffer>& want);
 
 }  // namespace octavo::cli

@@ -6,6 +6,7 @@
 
 #include <fstream>
 #include <map>
+#include <sstream>
 
 #include "command.h"
 #include "core/text.h"
@@ -25,6 +26,13 @@ std::vector<std::string> cells(std::string line) {
 std::vector<Layer> read_layers(const std::string& path) {
   std::ifstream file(path);
   if (!file) throw UsageError(fmt::format("--layers '{}' cannot be read; give a CSV file such as bench/layers.csv.", path));
+  std::ostringstream text;
+  text << file.rdbuf();
+  return parse_layers(text.str(), path);
+}
+
+std::vector<Layer> parse_layers(const std::string& text, const std::string& path) {
+  std::istringstream file(text);
   static const std::vector<std::string> needed = {"set", "name", "n",      "c",   "h",        "w",     "k",
                                                   "r",   "s",    "stride", "pad", "dilation", "groups"};
   std::string line;

@@ -18,6 +18,7 @@ struct Layer {
 
 /// Throws UsageError with file and line.
 std::vector<Layer> read_layers(const std::string& path);
+std::vector<Layer> parse_layers(const std::string& text, const std::string& path);
 
 struct LayerOptions {
   std::string direction = "fprop";

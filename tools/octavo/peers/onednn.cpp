@@ -19,7 +19,8 @@ std::unique_ptr<Peer> make_onednn_peer(const DeviceTraits&, bool, error_t& error
 #include <dnnl.hpp>
 #include <unordered_map>
 
-#include "workload.h"
+#include "engines/cpu_reference/scalar.h"
+#include "verify/buffer.h"
 
 namespace octavo::cli {
 namespace {
@@ -77,8 +78,8 @@ error_t user_desc(const TensorDesc& desc, std::int64_t groups, bool filter, memo
 }
 
 // Powers of two: nothing is rounded.
-Buffer scaled_filter(const TensorDesc& desc, const void* data, const std::vector<float>& scale) {
-  Buffer out(desc.span_bytes());
+verify::GuardedBuffer scaled_filter(const TensorDesc& desc, const void* data, const std::vector<float>& scale) {
+  verify::GuardedBuffer out(static_cast<std::size_t>(desc.span_bytes()));
   std::memcpy(out.data(), data, static_cast<std::size_t>(desc.span_bytes()));
   std::array<std::int64_t, kMaxRank> index{};
   const std::int64_t per_filter = desc.dim[0] ? desc.elements() / desc.dim[0] : 0;
@@ -92,7 +93,8 @@ Buffer scaled_filter(const TensorDesc& desc, const void* data, const std::vector
         rest /= desc.dim[static_cast<std::size_t>(d)];
       }
       const std::int64_t at = desc.offset(index.data());
-      store_element(desc.type, out.data(), at, load_element(desc.type, data, at) * factor);
+      const double value = cpu_reference::load(desc.type, data, at).to_f64() * factor;
+      cpu_reference::store(desc.type, out.data(), at, cpu_reference::Scalar::of_f64(value));
     }
   }
   return out;
@@ -199,7 +201,7 @@ error_t Run::fprop(const PeerInput& in) {
   primitive_ = Conv(pd);
   args_[DNNL_ARG_SRC] = pack(x, in.a, pd.src_desc());
   if (scaled && !integer) {  // folded into the filter, as a deployment would do
-    const Buffer folded = scaled_filter(p.w, in.b, scale);
+    const verify::GuardedBuffer folded = scaled_filter(p.w, in.b, scale);
     args_[DNNL_ARG_WEIGHTS] = pack(w, folded.data(), pd.weights_desc());
   } else {
     args_[DNNL_ARG_WEIGHTS] = pack(w, in.b, pd.weights_desc());

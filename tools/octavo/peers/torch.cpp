@@ -10,6 +10,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "core/env.h"
 #include "peer.h"
 
 namespace octavo::cli {
@@ -158,7 +159,7 @@ class Torch final : public Peer {
 
 // OCTAVO_PYTHON, else the interpreter beside this program (a virtual environment), else python3.
 std::string python() {
-  if (const char* given = std::getenv("OCTAVO_PYTHON")) return given;
+  if (std::string given = env(Env::python); !given.empty()) return given;
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
   const fs::path beside = self.parent_path() / "python3";

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 The Octavo Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Hand-written epilogues for the kernel benchmark; the library generates its own.
+
+struct BenchEpilogue {
+  void* y;
+  long long sn, sd, sp, sq, sk;  // elements; sk: to the next 32 channels
+  float scale;
+  const float* scales;  // per channel, with bias and ReLU; null: per tensor
+  const float* bias;
+};
+
+template <int kKind>  // 0: s8 per tensor, 1: s8 per channel + bias + ReLU, 2: f16
+struct BenchStore : BenchEpilogue {
+  template <int V, class Acc>
+  __device__ __forceinline__ void store(const Acc (&v)[V], int n, int d, int p, int q, int k, int valid) const {
+    const long long at = n * sn + p * sp + q * sq + (k >> 5) * sk + (k & 31);
+    if constexpr (kKind < 2) {
+      signed char* out = static_cast<signed char*>(y) + at;
+      unsigned word[V / 4];
+#pragma unroll
+      for (int i = 0; i < V / 4; ++i) {
+        int a[4];
+        float s[4] = {scale, scale, scale, scale}, b[4] = {0, 0, 0, 0};
+        if constexpr (kKind == 1) {
+          float4 s4 = *reinterpret_cast<const float4*>(scales + k + 4 * i),
+                 b4 = *reinterpret_cast<const float4*>(bias + k + 4 * i);
+          s[0] = s4.x, s[1] = s4.y, s[2] = s4.z, s[3] = s4.w, b[0] = b4.x, b[1] = b4.y, b[2] = b4.z, b[3] = b4.w;
+        }
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+          float f = __fmul_rn(__int2float_rn(v[4 * i + j]), s[j]);
+          if constexpr (kKind == 1) f = fmaxf(__fadd_rn(f, b[j]), 0.f);
+          a[j] = __float2int_rn(f);
+        }
+        asm("{.reg .b32 t; cvt.pack.sat.s8.s32.b32 t, %4, %3, 0; cvt.pack.sat.s8.s32.b32 %0, %2, %1, t;}"
+            : "=r"(word[i])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]));
+      }
+      if (valid == V) {
+        if constexpr (V % 16 == 0) {
+#pragma unroll
+          for (int i = 0; i < V / 16; ++i)
+            reinterpret_cast<uint4*>(out)[i] = make_uint4(word[4 * i], word[4 * i + 1], word[4 * i + 2], word[4 * i + 3]);
+        } else {
+#pragma unroll
+          for (int i = 0; i < V / 4; i += 2) reinterpret_cast<uint2*>(out)[i / 2] = make_uint2(word[i], word[i + 1]);
+        }
+      } else {
+#pragma unroll
+        for (int i = 0; i < V; ++i)
+          if (i < valid) out[i] = static_cast<signed char>(word[i / 4] >> (8 * (i & 3)));
+      }
+    } else {
+      unsigned short* out = static_cast<unsigned short*>(y) + at;
+      unsigned word[V / 2];
+#pragma unroll
+      for (int i = 0; i < V / 2; ++i)
+        asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word[i]) : "f"(float(v[2 * i + 1])), "f"(float(v[2 * i])));
+      if (valid == V) {
+#pragma unroll
+        for (int i = 0; i < V / 8; ++i)
+          reinterpret_cast<uint4*>(out)[i] = make_uint4(word[4 * i], word[4 * i + 1], word[4 * i + 2], word[4 * i + 3]);
+      } else {
+#pragma unroll
+        for (int i = 0; i < V; ++i)
+          if (i < valid) out[i] = static_cast<unsigned short>(word[i / 2] >> (16 * (i & 1)));
+      }
+    }
+  }
+};

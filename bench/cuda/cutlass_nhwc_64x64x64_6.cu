@@ -1,0 +1,8 @@
+// SPDX-FileCopyrightText: 2026 The Octavo Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cutlass_peer.cuh"
+
+PeerLaunch cutlass_nhwc_64x64x64_6(const PeerProblem& z, const void* x, const void* w, void* y, float scale) {
+  return cutlass_peer<cutlass::layout::TensorNHWC, cutlass::layout::TensorNHWC, 16, 64, 64, 64, 32, 32, 6, 8>(z, x, w, y,
+                                                                                                              scale);
+}

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: 2026 The Octavo Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "graph/steps.h"
+#include "octavo/device.h"
+#include "octavo/handle.h"
+
+namespace octavo::graph {
+
+/// A raw address: missing, null or misaligned ones are errors.
+error_t check_address(BoundTensor const& tensor, void const* ptr);
+
+/// On a GPU: all addresses must be reachable from it. `pointers`: one for each of `bound`.
+error_t check_reachable(handle_t handle, std::vector<BoundTensor> const& bound, void* const* pointers);
+
+/// A buffer that carries its type: type, size, strides, device and alignment against the declared tensor.
+error_t check_buffer(BoundTensor const& tensor, BoundBuffer const& buffer, DeviceTraits const& device);
+
+/// The buffers of one execution against each other: an output must not overlap what a convolution reads.
+error_t check_overlap(BoundTensor const& a, BoundBuffer const& a_buffer, BoundTensor const& b, BoundBuffer const& b_buffer);
+
+}  // namespace octavo::graph
