@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstring>
 #include <memory>
 
@@ -175,7 +176,7 @@ class LanesFloatPlan final : public Plan {
     if (options.constant_filter != nullptr) {
       storage_ = std::make_unique<float[]>(static_cast<std::size_t>(filter_floats_) + 16);
       float* packed = reinterpret_cast<float*>((reinterpret_cast<std::uintptr_t>(storage_.get()) + 63) / 64 * 64);
-      pack_filter(options.constant_filter, packed);
+      constant_finite_ = pack_filter(options.constant_filter, packed);
       constant_ = packed;
     }
     return {};
@@ -191,15 +192,16 @@ class LanesFloatPlan final : public Plan {
     const TileEpilogue::Bound bound = epilogue_.bind(args, at);
     float* floats = reinterpret_cast<float*>(at + round_up(static_cast<std::int64_t>(epilogue_.workspace_bytes()), 64));
     const float* filter = constant_;
+    bool finite = constant_finite_;
     if (filter == nullptr) {
-      pack_filter(args.w, floats);
+      finite = pack_filter(args.w, floats);
       filter = floats;
       floats += round_up(filter_floats_, 16);
     }
     std::atomic<std::int64_t> next{0};
     parallel_for(std::min<std::int64_t>(slots_, b_.tasks), [&](std::int64_t slot, int) {
       for (std::int64_t task; (task = next.fetch_add(1, std::memory_order_relaxed)) < b_.tasks;) {
-        run_task(args, bound, filter, floats + slot * slot_floats(), task);
+        run_task(args, bound, filter, finite, floats + slot * slot_floats(), task);
       }
     });
     return {};
@@ -214,6 +216,37 @@ class LanesFloatPlan final : public Plan {
     std::vector<std::int64_t> taps;
     std::int64_t filter = 0, block_floats = 0;
   };
+
+  /// A row for filters with infinities or NaN: 0 * inf from padding must not enter the sum, so taps in padding are left out.
+  void careful_row(const LanesArgs& t, std::int64_t combo, std::int64_t d, std::int64_t h, std::int64_t w, std::int64_t columns,
+                   int vectors, float* out) const {
+    const AxisPhase &pd = g_.phase(0, combo), &ph = g_.phase(1, combo), &pw = g_.phase(2, combo);
+    const int lanes = kernels_.lanes;
+    const auto inside = [&](int a, std::int64_t i, std::int64_t offset) {
+      const std::int64_t at = i * g_.axis[static_cast<std::size_t>(a)].in_step + offset;
+      return at >= 0 && at < g_.axis[static_cast<std::size_t>(a)].in;
+    };
+    for (std::int64_t i = 0; i < columns; ++i) {
+      for (std::int64_t l = 0; l < vectors * lanes; ++l) {
+        if (t.tail != 0 && l >= (vectors - 1) * lanes + t.tail) break;
+        float sum = 0;
+        std::size_t tap = 0;
+        for (const std::int64_t od : pd.offset) {
+          for (const std::int64_t oh : ph.offset) {
+            for (const std::int64_t ow : pw.offset) {
+              const std::int64_t offset = t.taps[tap] + i * t.a_row;
+              const float* b =
+                  t.b + l / lanes * (t.b_vector / kFloat) + static_cast<std::int64_t>(tap++) * t.depth * lanes + l % lanes;
+              if (!inside(0, d, od) || !inside(1, h, oh) || !inside(2, w + i, ow)) continue;
+              const float* a = static_cast<const float*>(t.a) + offset / kFloat + l;
+              for (std::int64_t j = 0; j < t.depth; ++j) sum += a[j * 2 * lanes] * b[j * lanes];
+            }
+          }
+        }
+        out[i * (t.c_row / kFloat) + l] = sum;
+      }
+    }
+  }
 
   /// A run of points of one output row, in place: what is the same for every block of channels.
   struct Segment {
@@ -271,7 +304,9 @@ class LanesFloatPlan final : public Plan {
     return b_.strip_floats + b_.plain_floats + b_.row_floats + round_up(b_.segment_bytes, 64) / kFloat;
   }
 
-  void pack_filter(const void* w, float* packed) const {
+  /// False: some weight is infinite or NaN.
+  bool pack_filter(const void* w, float* packed) const {
+    std::atomic<bool> finite{true};
     const std::int64_t n = static_cast<std::int64_t>(blocks_.size()), bytes = element_bytes(g_.filter.type);
     const int lanes = kernels_.lanes;
     parallel_for(n * g_.combos(), [&](std::int64_t item, int) {
@@ -290,15 +325,17 @@ class LanesFloatPlan final : public Plan {
                 const std::int64_t k = block.first + l;
                 kernels_.widen(dst + l, static_cast<const char*>(w) + (tap + g_.filter_offset(k / g_.oc, k % g_.oc, j)) * bytes,
                                1, g_.filter.type);
+                if (!std::isfinite(dst[l])) finite.store(false, std::memory_order_relaxed);
               }
             }
           }
         }
       }
     });
+    return finite.load();
   }
 
-  void run_task(const Args& args, const TileEpilogue::Bound& bound, const float* filter, float* scratch,
+  void run_task(const Args& args, const TileEpilogue::Bound& bound, const float* filter, bool finite, float* scratch,
                 std::int64_t task) const {
     const std::int64_t n_blocks = static_cast<std::int64_t>(blocks_.size());
     const std::int64_t begin = task % b_.block_cuts * b_.blocks, end = std::min(n_blocks, begin + b_.blocks);
@@ -326,8 +363,22 @@ class LanesFloatPlan final : public Plan {
     box.plane = b_.plane;
     const void* in = g_.dgrad ? args.y : args.x;
     const LaneBlock &head = blocks_[static_cast<std::size_t>(begin)], &foot = blocks_[static_cast<std::size_t>(end - 1)];
-    if (g_.in.span_bytes() > device_.l2_bytes)
-      prefetch_box(g_, in, box, head.in_first, foot.in_first + foot.in_count - head.in_first);
+    const bool big = g_.in.span_bytes() > device_.l2_bytes;
+    if (big) prefetch_box(g_, in, box, head.in_first, foot.in_first + foot.in_count - head.in_first);
+    if (big && store_direct_ && epilogue_.pixel_stride() >= 160) {
+      for (std::int64_t oh = out_first[1]; oh < out_end[1]; ++oh) {
+        Rows r;
+        r.outer = image;
+        const std::int64_t point[3] = {out_first[0], oh, out_first[2]};
+        for (int s = 0; s < g_.spatial; ++s) r.spatial[static_cast<std::size_t>(s)] = point[3 - g_.spatial + s];
+        r.channel = head.first;
+        const char* at = static_cast<const char*>(epilogue_.address(args, r));
+        for (std::int64_t j = out_first[2]; j < out_end[2]; ++j, at += epilogue_.pixel_stride() * kFloat) {
+          for (std::int64_t b = 0; b < (foot.first + foot.count - head.first) * kFloat; b += 64)
+            __builtin_prefetch(at + b, 1, 2);
+        }
+      }
+    }
     const int lanes = kernels_.lanes;
     const std::int64_t steps_w = g_.axis[2].steps();
     // In place: the runs of every row, once for all blocks.
@@ -402,6 +453,11 @@ class LanesFloatPlan final : public Plan {
             t.b_vector = combo.block_floats * kFloat;
             t.c_row = out_stride * steps_w * kFloat;
             t.tail = store_direct_ && last.count < lanes ? static_cast<int>(last.count) : 0;
+            if (!finite) {
+              t.a = a;
+              careful_row(t, c, di, hi, first[2], columns, vectors, out + pw * out_stride);
+              continue;
+            }
             const std::int64_t tiles = ceil_div(columns, kernels_.max_lane_rows / vectors);
             for (std::int64_t tile = 0, at = 0; tile < tiles; ++tile) {
               const std::int64_t rows = columns / tiles + (tile < columns % tiles ? 1 : 0);
@@ -428,6 +484,7 @@ class LanesFloatPlan final : public Plan {
   std::int64_t filter_floats_ = 0;
   std::unique_ptr<float[]> storage_;
   const float* constant_ = nullptr;
+  bool constant_finite_ = true;
   bool store_direct_ = false;
   int slots_ = 1;
 };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstring>
 
 #include "core/parallel.h"
@@ -16,7 +17,33 @@ namespace {
 constexpr std::int64_t kFloat = sizeof(float);
 constexpr std::int64_t kFinishRows = 16;
 
-/// dy as the input of a 1x1 convolution, for packing.
+struct Range {
+  std::int64_t begin = 0, end = 0;
+  std::int64_t size() const { return end - begin; }
+};
+
+/// Of the outputs [first, first + count): those whose tap at `offset` reads a point of the image.
+Range inside(const FloatAxis& axis, std::int64_t first, std::int64_t count, std::int64_t offset) {
+  Range r{0, count};
+  while (r.begin < count && (first + r.begin) * axis.in_step + offset < 0) ++r.begin;
+  while (r.end > r.begin && (first + r.end - 1) * axis.in_step + offset >= axis.in) --r.end;
+  return r;
+}
+
+/// The filter in the order k, taps, c without gaps.
+bool is_plain_krsc(const TensorDesc& t) {
+  if (t.vector != 1) return false;
+  std::int64_t stride = 1;
+  for (const int d : {1, 4, 3, 2, 0}) {
+    if (d >= t.rank) continue;
+    if (t.dim[d] != 1 && t.stride[d] != stride) return false;
+    stride *= t.dim[d];
+  }
+  return true;
+}
+
+}  // namespace
+
 FloatGeometry dy_geometry(const Problem& problem, const FloatGeometry& g) {
   FloatGeometry y;
   y.n = g.n;
@@ -34,20 +61,6 @@ FloatGeometry dy_geometry(const Problem& problem, const FloatGeometry& g) {
   return y;
 }
 
-/// The filter in the order k, taps, c without gaps.
-bool is_plain_krsc(const TensorDesc& t) {
-  if (t.vector != 1) return false;
-  std::int64_t stride = 1;
-  for (const int d : {1, 4, 3, 2, 0}) {
-    if (d >= t.rank) continue;
-    if (t.dim[d] != 1 && t.stride[d] != stride) return false;
-    stride *= t.dim[d];
-  }
-  return true;
-}
-
-}  // namespace
-
 struct WgradFloatPlan::Call {
   const Args* args = nullptr;
   TileEpilogue::Bound bound;
@@ -56,11 +69,12 @@ struct WgradFloatPlan::Call {
   std::int64_t scratch_floats = 0;
 };
 
-WgradFloatPlan::WgradFloatPlan(const Problem& problem, const DeviceTraits& device, bool x_vectors, int vectors, bool direct)
+WgradFloatPlan::WgradFloatPlan(const Problem& problem, const DeviceTraits& device, bool x_vectors, int vectors, bool direct,
+                               bool may_merge)
     : problem_(merge_pointwise(problem)), device_(device), kernels_(f32_kernels(device.isa)), g_(float_geometry(problem_)) {
   dy_ = dy_geometry(problem_, g_);
   slots_ = std::max(1, device.threads);
-  b_ = choose_wgrad(g_, problem_, kernels_, device_, x_vectors, vectors, direct);
+  b_ = choose_wgrad(g_, problem_, kernels_, device_, x_vectors, vectors, direct, may_merge);
 }
 
 error_t WgradFloatPlan::prepare() {
@@ -70,14 +84,25 @@ error_t WgradFloatPlan::prepare() {
     for (const std::int64_t oh : ph.offset) {
       for (const std::int64_t ow : pw.offset) {
         if (b_.x_direct) {
-          tap_points_.push_back(od * g_.in_stride[0] + oh * g_.in_stride[1] + ow * g_.in_stride[2]);
+          taps_.push_back({od * g_.in_stride[0] + oh * g_.in_stride[1] + ow * g_.in_stride[2], {od, oh, ow}});
         } else {
           const std::int64_t row = g_.axis[2].extent(b_.columns), plane = g_.axis[1].extent(b_.rows) * row;
-          tap_points_.push_back(g_.axis[0].strip_offset(od) * plane + g_.axis[1].strip_offset(oh) * row +
-                                g_.axis[2].strip_offset(ow));
+          taps_.push_back(
+              {g_.axis[0].strip_offset(od) * plane + g_.axis[1].strip_offset(oh) * row + g_.axis[2].strip_offset(ow),
+               {od, oh, ow}});
         }
         if (b_.merged) break;
       }
+    }
+  }
+  if (b_.merged) {
+    bool padded = false;
+    for (const FloatAxis& a : g_.axis) {
+      padded = padded || a.low < 0 || (a.points - 1) * a.in_step + a.high >= a.in;
+    }
+    if (padded) {
+      careful_ = std::make_unique<WgradFloatPlan>(problem_, device_, b_.x_vectors, b_.vectors, false, false);
+      OCTAVO_RETURN_IF_ERROR(careful_->prepare());
     }
   }
   group_floats_ = g_.oc * g_.ic * static_cast<std::int64_t>(pd.offset.size() * ph.offset.size() * pw.offset.size());
@@ -96,7 +121,9 @@ std::int64_t WgradFloatPlan::finish_floats() const {
 std::size_t WgradFloatPlan::workspace_bytes() const {
   std::int64_t floats = store_direct_ ? 0 : b_.splits * dw_floats_ + 16;
   floats += slots_ * std::max(b_.x_floats + b_.dy_floats, finish_floats());
-  return 64 + static_cast<std::size_t>(round_up(static_cast<std::int64_t>(epilogue_.workspace_bytes()), 64) + floats * kFloat);
+  const std::size_t own =
+      64 + static_cast<std::size_t>(round_up(static_cast<std::int64_t>(epilogue_.workspace_bytes()), 64) + floats * kFloat);
+  return careful_ ? std::max(own, careful_->workspace_bytes()) : own;
 }
 
 std::string WgradFloatPlan::describe() const {
@@ -189,8 +216,6 @@ void WgradFloatPlan::run_task(const Call& call, std::int64_t task, int slot) con
 
     OuterArgs o;
     o.images = c.images;
-    o.segments = c.rows;
-    o.depth = c.columns;
     o.accumulate = index > begin;
     const Side &a = b_.x_vectors ? y : x, &b = b_.x_vectors ? x : y;
     o.a_image = a.image * kFloat, o.a_segment = a.row * kFloat, o.a_step = a.point * kFloat;
@@ -202,14 +227,28 @@ void WgradFloatPlan::run_task(const Call& call, std::int64_t task, int slot) con
       const float* xp = x.base + (b_.x_direct || b_.merged ? rx.first : static_cast<std::int64_t>(xb - x0) * x_panel);
       const float* yp = y.base + (b_.dy_direct ? ry.first : static_cast<std::int64_t>(yb - y0) * y_panel);
       for (std::int64_t t = 0; t < b_.taps; ++t) {
-        const float* xt = xp + tap_points_[static_cast<std::size_t>(t)] * tap_floats;
+        const Tap& tap = taps_[static_cast<std::size_t>(t)];
+        const float* xt = xp + tap.point * tap_floats;
+        const float* yt = yp;
+        // Points whose tap falls into padding are left out: 0 * dy need not be 0.
+        Range plane{0, 1}, rows{0, c.rows}, columns{0, c.columns};
+        if (!b_.x_direct && !b_.merged) {
+          plane = inside(g_.axis[0], c.plane, 1, tap.offset[0]);
+          rows = inside(h, c.row, c.rows, tap.offset[1]);
+          columns = inside(w, c.column, c.columns, tap.offset[2]);
+        }
+        o.segments = plane.size() * rows.size();
+        o.depth = columns.size();
+        if (o.accumulate && o.segments * o.depth == 0) continue;
+        xt += rows.begin * x.row + columns.begin * x.point;
+        yt += rows.begin * y.row + columns.begin * y.point;
         if (b_.x_vectors) {
-          o.a = yp, o.b = xt;
+          o.a = yt, o.b = xt;
           o.c = dw + (ry.first * b_.taps + t) * length + rx.first;
           o.tail = rx.tail;
           kernels_.outer(static_cast<int>(ry.count), rx.vectors, o);
         } else {
-          o.a = xt, o.b = yp;
+          o.a = xt, o.b = yt;
           o.c = dw + (t * length + rx.first) * g_.oc + ry.first;
           o.tail = ry.tail;
           kernels_.outer(static_cast<int>(rx.count), ry.vectors, o);
@@ -303,6 +342,14 @@ error_t WgradFloatPlan::execute(const Args& args) const {
     });
   };
   if (b_.chunks > 0) drain(b_.tasks, [&](std::int64_t i, int slot) { run_task(call, i, slot); });
+  if (careful_ && b_.chunks > 0) {
+    const float* dw = store_direct_ ? static_cast<const float*>(args.outputs[0]) : call.dw;
+    bool nan = false;
+    for (std::int64_t s = 0; s < b_.splits; ++s) {
+      for (std::int64_t i = 0; i < group_floats_ * g_.groups; ++i) nan = nan || std::isnan(dw[s * dw_floats_ + i]);
+    }
+    if (nan) return careful_->execute(args);
+  }
   if (!store_direct_ && group_floats_ > 0) {
     drain(g_.groups * ceil_div(g_.oc, kFinishRows), [&](std::int64_t i, int slot) { finish(call, i, slot); });
   }

@@ -7,6 +7,7 @@
 // added in order: the same bits at any thread count.
 
 #include <array>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -41,11 +42,15 @@ struct WgradBlocking {
 };
 
 WgradBlocking choose_wgrad(const FloatGeometry& g, const Problem& problem, const F32Kernels& kernels,
-                           const DeviceTraits& device, bool x_vectors, int vectors, bool direct);
+                           const DeviceTraits& device, bool x_vectors, int vectors, bool direct, bool may_merge = true);
+
+/// dy as the input of a 1x1 convolution, for packing.
+FloatGeometry dy_geometry(const Problem& problem, const FloatGeometry& g);
 
 class WgradFloatPlan final : public Plan {
  public:
-  WgradFloatPlan(const Problem& problem, const DeviceTraits& device, bool x_vectors, int vectors, bool direct);
+  WgradFloatPlan(const Problem& problem, const DeviceTraits& device, bool x_vectors, int vectors, bool direct,
+                 bool may_merge = true);
   error_t prepare();
 
   std::size_t workspace_bytes() const override;
@@ -68,7 +73,14 @@ class WgradFloatPlan final : public Plan {
   FloatGeometry g_, dy_;
   WgradBlocking b_;
   FloatStore epilogue_;
-  std::vector<std::int64_t> tap_points_;  ///< strip point (or element offset, in place) of each merged tap
+  struct Tap {
+    std::int64_t point;                    ///< strip point, or element offset in place
+    std::array<std::int64_t, 3> offset{};  ///< along the axes
+  };
+  std::vector<Tap> taps_;
+  /// Padding in a merged run meets dy as 0 * dy, which is NaN where dy is not finite: then this plan, which leaves padding
+  /// out, computes dw again.
+  std::unique_ptr<WgradFloatPlan> careful_;
   std::int64_t dw_floats_ = 0, group_floats_ = 0;
   bool store_direct_ = false;
   int slots_ = 1;

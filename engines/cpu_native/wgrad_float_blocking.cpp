@@ -33,7 +33,7 @@ bool in_place(const TensorDesc& t) {
 }  // namespace
 
 WgradBlocking choose_wgrad(const FloatGeometry& g, const Problem& problem, const F32Kernels& kernels,
-                           const DeviceTraits& device, bool x_vectors, int vectors, bool direct) {
+                           const DeviceTraits& device, bool x_vectors, int vectors, bool direct, bool may_merge) {
   WgradBlocking b;
   const FloatAxis &d = g.axis[0], &h = g.axis[1], &w = g.axis[2];
   b.x_vectors = x_vectors;
@@ -49,7 +49,7 @@ WgradBlocking choose_wgrad(const FloatGeometry& g, const Problem& problem, const
   b.x_direct = direct && inside && in_place(g.in);
   b.dy_direct = direct && in_place(problem.y);
 
-  bool run = filter_w > 1 && !w.compact && !b.x_direct;
+  bool run = may_merge && filter_w > 1 && !w.compact && !b.x_direct;
   for (std::int64_t t = 1; t < filter_w; ++t) run = run && pw.offset[t] == pw.offset[t - 1] + 1;
   const int lanes = kernels.lanes;
   const std::int64_t most = kernels.max_rows[vectors];
