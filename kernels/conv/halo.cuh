@@ -233,7 +233,7 @@ struct Halo {
       }
   }
 
-  static constexpr bool has(int height) { return height > 0 && ((cfg.heights >> height) & 1); }
+  static OCTAVO_HD bool has(int height) { return height > 0 && ((cfg.heights >> height) & 1); }
   __device__ __forceinline__ void run() {
     if (span.tiles == 0) {  // Nothing to do, but the other groups wait for this one's part of the filter.
       if (cfg.resident && cfg.groups > 1) {
