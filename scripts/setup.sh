@@ -62,12 +62,21 @@ python_environment() {
 # One build for both: build/ is an ordinary CMake folder, and its package and program are installed into .venv.
 # Arguments: -DNAME=VALUE for CMake.
 build_package() {
-  local options=() definition launcher=
-  for definition in "$@"; do options+=(-C "cmake.define.${definition#-D}"); done
-  launcher=$(command -v ccache || true)
+  local options=() definition common=()
+  command -v ccache >/dev/null && common=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  # The compiler that CI has: warnings are errors. Another one may know warnings of its own.
+  case "$(c++ -dumpversion 2>/dev/null)" in 12 | 12.*) common+=(-DOCTAVO_WERROR=ON) ;; *) common+=(-DOCTAVO_WERROR=OFF) ;; esac
   mkdir -p build
-  CMAKE_CXX_COMPILER_LAUNCHER=$launcher CMAKE_GENERATOR=Ninja CMAKE_BUILD_PARALLEL_LEVEL=$JOBS \
-    .venv/bin/python -m pip install -q --no-index --no-build-isolation --no-deps --force-reinstall . \
-    -C build-dir=build -C cmake.define.OCTAVO_WITH_ONEDNN=ON "${options[@]}" >build/build.log 2>&1 ||
-    { grep -E -A5 'error|FAILED' build/build.log | head -60; tail -5 build/build.log; echo "octavo: the build failed; all of it is in build/build.log" >&2; exit 1; }
+  rm -f build/build.log
+  cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DOCTAVO_BUILD_PYTHON=ON -DOCTAVO_WITH_ONEDNN=ON "${common[@]}" \
+    "-DPython_EXECUTABLE=$ROOT/.venv/bin/python" "$@" >build/configure.log 2>&1 ||
+    { tail -20 build/configure.log; echo "octavo: CMake cannot configure; all of it is in build/configure.log" >&2; exit 1; }
+  # Ninja's own line tells how far it is on a terminal; elsewhere it is silent.
+  if [ -t 1 ]; then ninja -C build -j "$JOBS" | tee build/build.log; else ninja -C build -j "$JOBS" >build/build.log 2>&1; fi ||
+    { grep -E -A5 'error|FAILED' build/build.log | head -60; echo "octavo: the build failed; all of it is in build/build.log" >&2; exit 1; }
+  for definition in -DOCTAVO_WITH_ONEDNN=ON "${common[@]}" "$@"; do options+=(-C "cmake.define.${definition#-D}"); done
+  CMAKE_GENERATOR=Ninja CMAKE_BUILD_PARALLEL_LEVEL=$JOBS \
+    .venv/bin/python -m pip install -q --no-index --no-build-isolation --no-deps --force-reinstall . -C build-dir=build \
+    "${options[@]}" >build/install.log 2>&1 ||
+    { tail -20 build/install.log; echo "octavo: the package cannot be installed into .venv; all of it is in build/install.log" >&2; exit 1; }
 }
