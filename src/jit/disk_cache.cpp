@@ -5,12 +5,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "core/env.h"
 #include "core/hash.h"
@@ -50,6 +52,20 @@ void sync_directory(const fs::path& path) {
   ::close(fd);
 }
 
+/// Removes scratch directories that killed processes left: those of more than a day ago.
+void sweep(const fs::path& root) {
+  std::error_code ec;
+  const auto now = fs::file_time_type::clock::now();
+  std::vector<fs::path> stale;
+  for (fs::directory_iterator it(root, ec), end; !ec && it != end; it.increment(ec)) {
+    std::error_code ignored;
+    if (it->path().filename().string().rfind("tmp.", 0) != 0) continue;
+    const auto written = fs::last_write_time(it->path(), ignored);
+    if (!ignored && now - written > std::chrono::hours(24)) stale.push_back(it->path());
+  }
+  for (const fs::path& path : stale) fs::remove_all(path, ec);
+}
+
 std::string digest(const std::string& bytes) { return hash_bytes(bytes).hex(); }
 
 }  // namespace
@@ -67,7 +83,9 @@ Lookup find_on_disk(const std::string& directory, const std::string& name, const
   std::string meta, text;
   if (!read_file(entry / "meta.json", meta)) {
     std::error_code ec;
-    return fs::exists(entry, ec) ? Lookup::corrupt : Lookup::miss;
+    if (!fs::exists(entry, ec)) return Lookup::miss;
+    // It may have been published between the two looks.
+    if (!read_file(entry / "meta.json", meta)) return Lookup::corrupt;
   }
   const nlohmann::json json = nlohmann::json::parse(meta, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || !read_file(entry / "kernel.cu", text) || !read_file(entry / "kernel.cubin", out.cubin))
@@ -100,14 +118,17 @@ std::string newest_version(const std::string& directory, const std::string& pref
 
 bool publish(const std::string& directory, const std::string& name, const std::string& source, const KernelBinary& binary) {
   if (directory.empty()) return false;
-  static std::atomic<unsigned> counter{0};
   std::error_code ec;
   const fs::path root(directory), target = root / name;
-  const fs::path scratch = root / ("tmp." + std::to_string(::getpid()) + "." + std::to_string(counter++));
   fs::create_directories(root, ec);
   if (ec) return false;
-  fs::remove_all(scratch, ec);  // left by a process of this id that was killed
-  if (!fs::create_directory(scratch, ec) || ec) return false;
+  static std::once_flag swept;
+  std::call_once(swept, [&] { sweep(root); });
+  // A name of its own, also among machines that share the directory.
+  std::string pattern = (root / "tmp.XXXXXX").string();
+  if (!::mkdtemp(pattern.data())) return false;
+  const fs::path scratch(pattern);
+  fs::permissions(scratch, fs::perms::owner_all | fs::perms(055), ec);
   const nlohmann::json meta = {{"name", name},
                                {"cubin", digest(binary.cubin)},
                                {"registers", binary.resources.registers},

@@ -17,6 +17,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <mutex>
@@ -82,21 +83,35 @@ std::string include_flags() {
   return flags;
 }
 
+/// Compiled once for a source, the prelude and the flags; the file stays beside the cache for the next process.
 HostKernel* compile(const fs::path& entry) {
   static int counter = 0;
   const char* compiler = std::getenv("OCTAVO_FAKE_COMPILER");
   const fs::path scratch = entry.parent_path().parent_path() / "fake";
   fs::create_directories(scratch);
+  const std::string text = "#include \"host_prelude.h\"\n" + read_file(entry / "kernel.cu") + "\n#include \"host_epilogue.h\"\n";
   const std::string base = (scratch / (std::to_string(::getpid()) + "." + std::to_string(counter++))).string();
-  std::ofstream(base + ".cpp") << "#include \"host_prelude.h\"\n" << read_file(entry / "kernel.cu") << "\n#include \"host_epilogue.h\"\n";
-  const std::string command = std::string(compiler ? compiler : "c++") +
-                              " -std=c++17 -O1 -w -fPIC -shared -ffp-contract=off -fno-strict-aliasing -fwrapv" + include_flags() + " '" + base +
-                              ".cpp' -o '" + base + ".so' >'" + base + ".log' 2>&1";
-  if (std::system(command.c_str()) != 0) {
-    std::fprintf(stderr, "fake driver: %s\n%s\n", command.c_str(), read_file(base + ".log").substr(0, 4000).c_str());
-    return nullptr;
+  const std::string call = std::string(compiler ? compiler : "c++") +
+                           " -std=c++17 -O1 -w -fPIC -shared -ffp-contract=off -fno-strict-aliasing -fwrapv" + include_flags();
+  std::string inputs = text + call;
+  // The entry's name carries the hash of all headers of kernels/; the fakes' own are read here.
+  inputs += entry.filename().string();
+  const std::string list = std::getenv("OCTAVO_FAKE_KERNELS") ? std::getenv("OCTAVO_FAKE_KERNELS") : "";
+  const std::string fakes = list.substr(list.rfind(':') + 1);
+  inputs += read_file(fakes + "/host_prelude.h") + read_file(fakes + "/host_epilogue.h");
+  const fs::path built = scratch / (std::to_string(std::hash<std::string>{}(inputs)) + ".so");
+  if (!fs::exists(built)) {
+    std::ofstream(base + ".cpp") << text;
+    const std::string command = call + " '" + base + ".cpp' -o '" + base + ".so' >'" + base + ".log' 2>&1";
+    if (std::system(command.c_str()) != 0) {
+      std::fprintf(stderr, "fake driver: %s\n%s\n", command.c_str(), read_file(base + ".log").substr(0, 4000).c_str());
+      return nullptr;
+    }
+    fs::rename(base + ".so", built);
+    fs::remove(base + ".cpp");
+    fs::remove(base + ".log");
   }
-  void* library = dlopen((base + ".so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* library = dlopen(built.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) return nullptr;
   auto* kernel = new HostKernel;
   kernel->sizes = reinterpret_cast<int (*)(std::size_t*)>(dlsym(library, "octavo_fake_sizes"));
