@@ -15,6 +15,9 @@ std::span<const Engine* const> engines() {
   static const std::array kEngines{
       cpu_reference_engine(),
       cpu_native_engine(),
+#if OCTAVO_HAVE_ONEDNN
+      onednn_engine(),
+#endif
       cuda_simt_engine(),
   };
   return kEngines;
