@@ -3,11 +3,11 @@
 
 // Any text: parse_problem refuses it with a sentence, or gives a legal problem whose own line gives it again.
 
-#include "octavo/problem.h"
-
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
+
+#include "octavo/problem.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   octavo::Problem problem;

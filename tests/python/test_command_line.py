@@ -38,7 +38,7 @@ def octavo(*words, **kw):
         (["run", LINE.replace("x=s8", "x=int8")], "s8"),
         (["run", LINE.replace("fprop", "frop")], "did you mean 'fprop'?"),
         (["run"], "problem"),
-        (["run", LINE, "--isa", "avx521"], "did you mean 'avx512'?"),
+        (["run", LINE, "--isa", "avx512vnni"], "did you mean 'avx512_vnni'?"),
         (["run", LINE, "--threads", "0"], "--threads"),
         (["bench", "--layers", "no-such.csv"], "no-such.csv"),
         (["bench", "--layers", ROOT / "bench/layers.csv", "--direction", "dgard"], "did you mean 'dgrad'?"),
