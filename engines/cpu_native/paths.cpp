@@ -14,6 +14,7 @@ extern const Path kWinogradS8;
 extern const Path kDepthwiseS8;
 extern const Path kGroupedS8;
 extern const Path kDirectFloat;
+extern const Path kDirectFloatLanes;
 extern const Path kWgradFloat;
 
 std::span<const Path> paths() {
@@ -24,6 +25,7 @@ std::span<const Path> paths() {
       kDepthwiseS8,
       kGroupedS8,
       kDirectFloat,
+      kDirectFloatLanes,
       kWgradFloat,
   };
   return kPaths;
