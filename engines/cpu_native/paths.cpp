@@ -16,6 +16,7 @@ extern const Path kGroupedS8;
 extern const Path kDirectFloat;
 extern const Path kDirectFloatLanes;
 extern const Path kWgradFloat;
+extern const Path kDgradS8;
 
 std::span<const Path> paths() {
   static const std::vector<Path> kPaths{
@@ -27,6 +28,7 @@ std::span<const Path> paths() {
       kDirectFloat,
       kDirectFloatLanes,
       kWgradFloat,
+      kDgradS8,
   };
   return kPaths;
 }
