@@ -17,6 +17,7 @@ extern const Path kDirectFloat;
 extern const Path kDirectFloatLanes;
 extern const Path kWgradFloat;
 extern const Path kDgradS8;
+extern const Path kWgradS8;
 
 std::span<const Path> paths() {
   static const std::vector<Path> kPaths{
@@ -29,6 +30,7 @@ std::span<const Path> paths() {
       kDirectFloatLanes,
       kWgradFloat,
       kDgradS8,
+      kWgradS8,
   };
   return kPaths;
 }

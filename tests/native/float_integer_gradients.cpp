@@ -34,6 +34,7 @@ void sweep(Direction direction, const std::string& name, std::uint64_t first, in
   EXPECT_GT(ran, count);
 }
 
+TEST(IntegerGradients, Wgrad) { sweep(Direction::wgrad, "wgrad_s8", 6000, 400); }
 TEST(IntegerGradients, Dgrad) { sweep(Direction::dgrad, "dgrad_s8", 5000, 400); }
 
 }  // namespace
