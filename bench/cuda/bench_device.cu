@@ -60,7 +60,8 @@ __global__ void interleave_kernel(const int8_t* x, int8_t* to, size_t pixels, si
   size_t ch = i % c, px = i / c, n = px / per_image, hw = px % per_image;
   to[((n * (c / 32) + ch / 32) * per_image + hw) * 32 + ch % 32] = x[i];
 }
-/// CUTLASS's interleaved epilogue stores without shared memory, so it wants the filters of each 32 in the order of its fragments.
+/// CUTLASS's interleaved epilogue stores without shared memory, so it wants the filters of each 32 in the order of its
+/// fragments.
 __device__ int cutlass_filter(int k) { return k / 32 * 32 + k % 8 / 2 * 8 + k % 32 / 8 * 2 + k % 2; }
 __global__ void interleave_filter_kernel(const int8_t* w, int8_t* to, int k, int rs, int c, bool cutlass) {
   size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x;

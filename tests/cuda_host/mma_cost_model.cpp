@@ -39,11 +39,13 @@ bool parse(const std::string& text, Config& c, bool& nc32) {
   nc32 = text.find("nc32") != std::string::npos;
   c = Config{};
   char resident[8] = {};
-  if (std::sscanf(text.c_str(), "halo%*[^k]k%d w%dx%d g%d t%d st%d %3s", &c.n, &c.warps_m, &c.warps_n, &c.groups, &c.m, &c.stages, resident) == 7) {
+  if (std::sscanf(text.c_str(), "halo%*[^k]k%d w%dx%d g%d t%d st%d %3s", &c.n, &c.warps_m, &c.warps_n, &c.groups, &c.m,
+                  &c.stages, resident) == 7) {
     c.family = Family::halo, c.k = 0, c.resident = std::string(resident) == "res";
     return true;
   }
-  if (std::sscanf(text.c_str(), "igemm %dx%dx%d w%dx%d st%d b%d", &c.m, &c.n, &c.k, &c.warps_m, &c.warps_n, &c.stages, &c.blocks) != 7)
+  if (std::sscanf(text.c_str(), "igemm %dx%dx%d w%dx%d st%d b%d", &c.m, &c.n, &c.k, &c.warps_m, &c.warps_n, &c.stages,
+                  &c.blocks) != 7)
     return false;
   if (const auto at = text.find("split"); at != std::string::npos) c.splits = std::atoi(text.c_str() + at + 5);
   return true;
@@ -83,8 +85,9 @@ std::map<std::string, Group> measurements() {
     Group& group = groups[w[0] + "," + w[1] + "," + layout];
     if (group.rows.empty()) {
       std::ostringstream text;
-      text << "fprop n=" << v[0] << " c=" << v[1] << " size=" << v[2] << "x" << v[3] << " k=" << v[4] << " filter=" << v[5] << "x" << v[6]
-           << " pad=" << v[8] << "x" << v[8] << " stride=" << v[7] << "x" << v[7] << " x=" << layout << " w=" << layout << " y=" << layout;
+      text << "fprop n=" << v[0] << " c=" << v[1] << " size=" << v[2] << "x" << v[3] << " k=" << v[4] << " filter=" << v[5]
+           << "x" << v[6] << " pad=" << v[8] << "x" << v[8] << " stride=" << v[7] << "x" << v[7] << " x=" << layout
+           << " w=" << layout << " y=" << layout;
       const error_t e = parse_problem(text.str(), group.problem);
       EXPECT_TRUE(e.is_good()) << text.str() << e.err_msg;
     }
@@ -104,30 +107,33 @@ TEST(MmaCostModel, PickIsNearTheBestMeasured) {
     const Row *pick = nullptr, *best = nullptr;
     double least = 0;
     for (const Row& row : group.rows) {
-      EXPECT_TRUE(fits(row.config, *l, device)) << name << " " << row.config.to_string() << ": " << fits(row.config, *l, device).reason;
+      EXPECT_TRUE(fits(row.config, *l, device))
+          << name << " " << row.config.to_string() << ": " << fits(row.config, *l, device).reason;
       const double us = estimate_us(row.config, *l, device);
       error += std::abs(std::log(us / row.us));
       ++rows;
       if (!pick || us < least) pick = &row, least = us;
       if (!best || row.us < best->us) best = &row;
-      if (std::getenv("OCTAVO_COST_ROWS")) std::printf("%s %s %.2f %.2f\n", name.c_str(), row.config.to_string().c_str(), row.us, us);
+      if (std::getenv("OCTAVO_COST_ROWS"))
+        std::printf("%s %s %.2f %.2f\n", name.c_str(), row.config.to_string().c_str(), row.us, us);
     }
     regret += std::log(pick->us / best->us);
     ++problems;
-    std::printf("%-44s pick %7.2f (model %7.2f) %-48s best %7.2f %s\n", name.c_str(), pick->us, least, pick->config.to_string().c_str(),
-                best->us, best->config.to_string().c_str());
+    std::printf("%-44s pick %7.2f (model %7.2f) %-48s best %7.2f %s\n", name.c_str(), pick->us, least,
+                pick->config.to_string().c_str(), best->us, best->config.to_string().c_str());
   }
   ASSERT_GE(problems, 46);
   ASSERT_GE(rows, 800);
-  std::printf("pick / best: %.3f over %d problems; mean error of the model %.1f%% over %d rows\n", std::exp(regret / problems), problems,
-              100 * (std::exp(error / rows) - 1), rows);
+  std::printf("pick / best: %.3f over %d problems; mean error of the model %.1f%% over %d rows\n", std::exp(regret / problems),
+              problems, 100 * (std::exp(error / rows) - 1), rows);
   EXPECT_LE(std::exp(regret / problems), 1.10);
 }
 
 TEST(MmaConfig, TextComesBack) {
   const DeviceTraits device = *device_by_name("h200");
   Problem p;
-  ASSERT_TRUE(parse_problem("fprop n=10 c=128 size=72x120 k=128 filter=3x3 pad=1x1 x=s8:nhwc w=s8:nhwc y=s8:nhwc", p).is_good());
+  ASSERT_TRUE(
+      parse_problem("fprop n=10 c=128 size=72x120 k=128 filter=3x3 pad=1x1 x=s8:nhwc w=s8:nhwc y=s8:nhwc", p).is_good());
   const auto l = lower(p, device);
   ASSERT_TRUE(l.ok());
   const std::vector<Config> all = enumerate(*l, device);
