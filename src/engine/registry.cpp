@@ -15,6 +15,7 @@ std::span<const Engine* const> engines() {
   static const std::array kEngines{
       cpu_reference_engine(),
       cpu_native_engine(),
+      cuda_depthwise_engine(),
       cuda_simt_engine(),
   };
   return kEngines;
