@@ -92,6 +92,15 @@ class DirectPlan final : public Plan {
       }
       shape_.pack(fg_, isa_, krsc, w_signed_, filter_.get(), x_zero_ ? sums_.data() : nullptr);
     }
+    affine_ = isa_.affine[1][1] && epilogue_.is_affine() && !filter_zero_ && p_.epilogue.outputs[0].desc.vector == 1;
+    fixed_taps_ = im2col_ || g_.taps() == 1;
+    for (std::size_t axis = 0; axis < kMaxSpatial; ++axis) {
+      const bool inside = g_.pad[axis] == 0 && (g_.out[axis] - 1) * g_.stride[axis] < g_.in[axis];
+      fixed_taps_ = fixed_taps_ && (im2col_ || inside);
+    }
+    for (std::size_t axis = 0; axis < kMaxSpatial && !fixed_taps_; ++axis) {
+      for (std::int64_t o = 0; o < g_.out[axis]; ++o) live_[axis].push_back(live_taps_at(axis, o));
+    }
     Carver carver;
     carve(carver);
     workspace_ = carver.used() + 64;
@@ -139,7 +148,7 @@ class DirectPlan final : public Plan {
     std::atomic<std::int64_t> next{0};
     const std::int64_t workers = std::min<std::int64_t>(slots_, blocks);
     parallel_for(workers, [&](std::int64_t slot, int) {
-      const Scratch s = scratch(a, slot);
+      Scratch s = scratch(a, slot);
       for (std::int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < blocks;) {
         run_block(args, bound, filter, sums, a, s, i);
       }
@@ -148,6 +157,10 @@ class DirectPlan final : public Plan {
   }
 
  private:
+  struct Range {
+    std::int64_t from = 0, to = 0;
+    bool operator==(const Range&) const = default;
+  };
   struct Areas {
     std::byte* params = nullptr;
     std::uint8_t* plain = nullptr;
@@ -164,6 +177,8 @@ class DirectPlan final : public Plan {
     std::int32_t* x_sums = nullptr;
     std::int32_t* pixel = nullptr;
     DirectRun* runs = nullptr;
+    TileEpilogue::AffineBlock* affine = nullptr;
+    std::int64_t pixel_columns = -1;  ///< the block width that `pixel` is made for
   };
 
   std::int64_t group_bytes() const { return shape_.steps() * 4; }
@@ -192,7 +207,11 @@ class DirectPlan final : public Plan {
 
   void choose_blocking() {
     Blocking& b = block_;
-    const std::int64_t budget = 384 << 10, threads = slots_;
+    // A 1x1 filter uses each encoded pixel once per block of output channels and no neighbours: keep its pixels in L1.
+    const bool pointwise = g_.taps() == 1;
+    const std::int64_t budget =
+        pointwise ? std::clamp<std::int64_t>(kChunkPoints * pixel_bytes_, 24 << 10, 384 << 10) : 384 << 10;
+    const std::int64_t threads = slots_;
     const auto in_size = [&](std::int64_t out, int axis) {
       const auto i = static_cast<std::size_t>(axis);
       return (out - 1) * g_.stride[i] + (g_.filter[i] - 1) * g_.dilation[i] + 1;
@@ -259,11 +278,12 @@ class DirectPlan final : public Plan {
   Scratch carve_slot(Carver& c) const {
     Scratch s;
     s.x = c.take<std::uint8_t>(scratch_bytes());
-    s.acc = c.take<std::int32_t>(kMaxTilePixels * kAccStride + 2 * kAccumulatorPad);
-    s.init = c.take<std::int32_t>(kAccStride);
+    s.acc = c.take<std::int32_t>(kChunkPoints * kMaxLanes + 2 * kAccumulatorPad);
+    s.init = c.take<std::int32_t>(kMaxLanes);
     s.x_sums = filter_zero_ ? c.take<std::int32_t>(tile_points()) : nullptr;
     s.pixel = c.take<std::int32_t>(tile_points());
     s.runs = c.take<DirectRun>(g_.taps() + 1);
+    s.affine = c.take<TileEpilogue::AffineBlock>(1);
     return s;
   }
   std::int64_t slot_bytes() const {
@@ -408,27 +428,26 @@ class DirectPlan final : public Plan {
       std::memset(to + i * group_bytes() + g_.cg, 0, static_cast<std::size_t>(group_bytes() - g_.cg));
   }
 
-  struct Range {
-    std::int64_t from = 0, to = 0;
-    bool operator==(const Range&) const = default;
-  };
-  /// Taps along `axis` that read inside the image for some output coordinate in [a, b].
-  Range live_taps(int axis, std::int64_t a, std::int64_t b) const {
-    const auto i = static_cast<std::size_t>(axis);
-    Range r{g_.filter[i], 0};
-    for (std::int64_t t = 0; t < g_.filter[i]; ++t) {
-      // Is some o in [a, b] with 0 <= o * stride - pad + t * dilation < in?
-      const std::int64_t shift = g_.pad[i] - t * g_.dilation[i];
-      const std::int64_t first = shift <= 0 ? 0 : ceil_div(shift, g_.stride[i]);
-      const std::int64_t top = g_.in[i] - 1 + shift;
-      if (top < 0) continue;
-      if (std::max(first, a) <= std::min(top / g_.stride[i], b)) {
-        r.from = std::min(r.from, t);
-        r.to = t + 1;
-      }
+  /// Taps along `axis` that read inside the image for output coordinate o; {size, 0} when none does.
+  Range live_taps_at(std::size_t axis, std::int64_t o) const {
+    Range r{g_.filter[axis], 0};
+    for (std::int64_t t = 0; t < g_.filter[axis]; ++t) {
+      const std::int64_t x = o * g_.stride[axis] - g_.pad[axis] + t * g_.dilation[axis];
+      if (x < 0 || x >= g_.in[axis]) continue;
+      r.from = std::min(r.from, t);
+      r.to = t + 1;
     }
-    if (r.from >= r.to) r = {0, 0};
     return r;
+  }
+  /// The same for any output coordinate in [a, b].
+  Range live_taps(std::size_t axis, std::int64_t a, std::int64_t b) const {
+    Range all{g_.filter[axis], 0};
+    for (std::int64_t o = a; o <= b; ++o) {
+      const Range& r = live_[axis][static_cast<std::size_t>(o)];
+      all.from = std::min(all.from, r.from);
+      all.to = std::max(all.to, r.to);
+    }
+    return all.from < all.to ? all : Range{};
   }
 
   struct Taps {
@@ -482,14 +501,14 @@ class DirectPlan final : public Plan {
   }
 
   Taps all_taps(const Block& b) const {
-    if (im2col_) return {{0, 1}, {0, 1}, {0, 1}};
+    if (fixed_taps_) return {{0, 1}, {0, 1}, {0, 1}};
     return {live_taps(0, b.d, b.d), {0, g_.filter[1]}, {0, g_.filter[2]}};
   }
 
   /// The taps that the points [i, i + n) of a block need: those that are padding for all of them are left out, which is right
   /// because padding is X0 and starting_values() knows the taps in use.
   Taps taps_of(const Block& b, std::int64_t i, std::int64_t n) const {
-    if (im2col_) return all_taps(b);
+    if (fixed_taps_) return all_taps(b);
     const std::int64_t columns = b.q1 - b.q0;
     const std::int64_t pa = b.p0 + i / columns, pb = b.p0 + (i + n - 1) / columns;
     Taps t;
@@ -502,7 +521,7 @@ class DirectPlan final : public Plan {
   }
 
   void run_block(const Args& args, const TileEpilogue::Bound& bound, const std::byte* filter, const std::int32_t* sums,
-                 const Areas& a, const Scratch& s, std::int64_t index) const {
+                 const Areas& a, Scratch& s, std::int64_t index) const {
     const Block b = decode(index);
     if (im2col_) {
       gather_windows(args, b, s.x);
@@ -510,9 +529,12 @@ class DirectPlan final : public Plan {
       pack_input(args, b, s.x);
     }
     const std::int64_t columns = b.q1 - b.q0, points = (b.p1 - b.p0) * columns;
-    for (std::int64_t i = 0; i < points; ++i) {
-      const std::int64_t at = im2col_ ? i : i / columns * g_.stride[1] * block_.in_columns + i % columns * g_.stride[2];
-      s.pixel[i] = static_cast<std::int32_t>(at * pixel_bytes_);
+    if (s.pixel_columns != columns) {
+      s.pixel_columns = columns;
+      for (std::int64_t i = 0; i < tile_points(); ++i) {
+        const std::int64_t at = im2col_ ? i : i / columns * g_.stride[1] * block_.in_columns + i % columns * g_.stride[2];
+        s.pixel[i] = static_cast<std::int32_t>(at * pixel_bytes_);
+      }
     }
     std::int64_t summed_group = -1;
     for (std::int64_t kb = b.k_begin; kb < b.k_end; ++kb) {
@@ -533,20 +555,65 @@ class DirectPlan final : public Plan {
       t.init = s.init;
       t.out = s.acc;
       t.out_stride = std::int64_t{fb.vectors} * isa_.lanes;
+      const std::int64_t stride = t.out_stride;
+      const bool affine = affine_ && epilogue_.affine_block(bound, fb.k, fb.channels, *s.affine);
+      DirectAffine e{};
+      if (affine) {
+        e.scale = s.affine->scale;
+        e.bias = s.affine->bias;
+        e.is_unsigned = s.affine->is_unsigned;
+        e.relu = s.affine->relu;
+        e.mask = fb.channels >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << fb.channels) - 1;
+      }
+      std::int64_t chunk = 0;  // first point whose accumulators are waiting
       for (std::int64_t tile = 0; tile < tiles; ++tile) {
         const std::int64_t i = points * tile / tiles, n = points * (tile + 1) / tiles - i;
-        const Taps taps = taps_of(b, i, n);
-        if (first || !(taps == last)) {
-          t.run_count = list_runs(taps, fb, s.runs);
-          starting_values(taps, all_taps(b), fb, sums, a.w_zero, s.init);
-          last = taps;
-          first = false;
+        if (first || !fixed_taps_) {
+          const Taps taps = taps_of(b, i, n);
+          if (first || !(taps == last)) {
+            t.run_count = list_runs(taps, fb, s.runs);
+            starting_values(taps, all_taps(b), fb, sums, a.w_zero, s.init);
+            if (affine) add_bias(s.affine->bias_i, s.init);
+            last = taps;
+            first = false;
+          }
         }
         t.pixel = s.pixel + i;
+        if (affine) {
+          place(args, b, fb.k, i, n, e.out);
+          isa_.affine[fb.vectors][n](t, e);
+          continue;
+        }
+        t.out = s.acc + (i - chunk) * stride;
         isa_.kernel[fb.vectors][n](t);
-        if (filter_zero_) subtract_sums(fb, a, s, i, n, t.out_stride);
-        store(b, bound, fb, s.acc, i, n, t.out_stride);
+        if (i + n < points && i + n - chunk + max_pixels <= kChunkPoints) continue;
+        if (filter_zero_) subtract_sums(fb, a, s, chunk, i + n - chunk, stride);
+        store(b, bound, fb, s.acc, chunk, i + n - chunk, stride);
+        chunk = i + n;
       }
+    }
+  }
+
+  static void add_bias(const std::int32_t* bias, std::int32_t* init) {
+    for (std::int64_t l = 0; l < kMaxLanes; ++l) {
+      init[l] = static_cast<std::int32_t>(static_cast<std::uint32_t>(init[l]) + static_cast<std::uint32_t>(bias[l]));
+    }
+  }
+
+  /// Where channel k of the points [i, i + n) of a block goes.
+  void place(const Args& args, const Block& b, std::int64_t k, std::int64_t i, std::int64_t n, std::byte** out) const {
+    const TensorDesc& y = p_.epilogue.outputs[0].desc;
+    const Triple ys = spatial_strides(y);
+    const std::int64_t columns = b.q1 - b.q0;
+    std::int64_t p = b.p0 + i / columns, q = b.q0 + i % columns;
+    std::byte* plane = static_cast<std::byte*>(args.outputs[0]) + b.n * y.stride[0] + b.d * ys[0] + k;
+    std::byte* at = plane + p * ys[1] + q * ys[2];
+    for (std::int64_t j = 0; j < n; ++j) {
+      out[j] = at;
+      at += ys[2];
+      if (++q < b.q1) continue;
+      q = b.q0;
+      at = plane + ++p * ys[1] + q * ys[2];
     }
   }
 
@@ -600,7 +667,9 @@ class DirectPlan final : public Plan {
     }
   }
 
-  static constexpr std::int64_t kAccStride = 64;
+  static constexpr std::int64_t kMaxLanes = 64;
+  /// Points whose accumulators wait for one call of the epilogue: 12 KB at 64 lanes, a multiple of every tile.
+  static constexpr std::int64_t kChunkPoints = 48;
 
   const Problem p_;
   const Geometry g_;
@@ -612,7 +681,9 @@ class DirectPlan final : public Plan {
   Blocking block_;
   AlignedBytes filter_;
   std::vector<std::int32_t> sums_;
-  bool x_signed_ = false, w_signed_ = false, filter_zero_ = false, merge_taps_ = false, im2col_ = false;
+  std::vector<Range> live_[kMaxSpatial];
+  bool x_signed_ = false, w_signed_ = false, filter_zero_ = false, merge_taps_ = false, im2col_ = false, fixed_taps_ = false,
+       affine_ = false;
   std::uint8_t x_flip_ = 0;
   std::int32_t x_zero_ = 0, w_shift_ = 0;
   std::int64_t pixel_bytes_ = 0;
@@ -620,13 +691,16 @@ class DirectPlan final : public Plan {
   std::size_t workspace_ = 0;
 };
 
+/// Cycles of one core, fitted to measurements on an Intel Xeon with VNNI; what matters is the order of the candidates.
 std::vector<Candidate> direct_candidates(const Problem& p, const DeviceTraits& device) {
   const DirectIsa& isa = direct_isa(device.isa);
   const Geometry g(p);
   const double k = static_cast<double>(round_up(g.kg, isa.lanes) * g.groups);
   const double points = static_cast<double>(g.n * g.out[0] * g.out[1] * g.out[2]);
   const double window = static_cast<double>(g.taps() * round_up(g.cg, isa.channels_per_step));
-  const double cycles = points * (k * window / isa.macs_per_cycle + k * 0.15 + static_cast<double>(g.c) * 0.1);
+  // Outputs that leave L2 are written at the speed of memory.
+  const double store = points * static_cast<double>(g.k) > static_cast<double>(device.l2_bytes) ? 0.7 : 0.3;
+  const double cycles = points * (k * window / isa.macs_per_cycle + k * store + static_cast<double>(g.c) * 0.1);
   return {{"", 1.0 + cycles / 2500.0 / std::max(1, device.threads)}};
 }
 

@@ -11,6 +11,7 @@
 // and  sum (x - zx)(w - zw) = sum x'w' - X0 sum w' - W0 sum x' + count X0 W0   (modulo 2^32), X0 and W0 being the encoded
 // zero points. Padding reads X0, so it needs no case of its own.
 
+#include <cstddef>
 #include <cstdint>
 
 #include "octavo/device.h"
@@ -37,8 +38,18 @@ struct DirectTile {
   const std::int32_t* init;  ///< vectors * lanes starting values
   std::int32_t* out;         ///< [pixels][out_stride]
   std::int64_t out_stride;
+  const std::uint8_t* prefetch = nullptr;  ///< a cache line a step from here, where the instruction set asks for it
 };
 using DirectKernel = void (*)(const DirectTile&);
+
+/// The affine epilogue in registers: each pixel's channels go straight to their place. `out` of the tile is not used.
+struct DirectAffine {
+  const float *scale, *bias;  ///< vectors * lanes each
+  bool is_unsigned, relu;
+  std::uint64_t mask;  ///< lanes that exist
+  std::byte* out[kMaxTilePixels];
+};
+using DirectAffineKernel = void (*)(const DirectTile&, const DirectAffine&);
 
 enum class Encoding : std::uint8_t { u8, s8, s16 };
 
@@ -66,6 +77,7 @@ struct DirectIsa {
   int max_vectors;
   int tile_pixels[kMaxTileVectors + 1];  ///< by vectors
   DirectKernel kernel[kMaxTileVectors + 1][kMaxTilePixels + 1];
+  DirectAffineKernel affine[kMaxTileVectors + 1][kMaxTilePixels + 1];  ///< null: none
   void (*pack)(const RowPack&);
   double macs_per_cycle;  ///< what the inner loop reaches, for the cost model
 };

@@ -12,6 +12,8 @@ namespace {
 struct Avx2 {
   using I = __m256i;
   static constexpr int kLanes = 8;
+  static constexpr bool kPrefetch = false;
+  static constexpr bool kAffine = false;
   static OCTAVO_INLINE I load(const void* p) { return _mm256_loadu_si256(static_cast<const __m256i*>(p)); }
   static OCTAVO_INLINE void store(void* p, I v) { _mm256_storeu_si256(static_cast<__m256i*>(p), v); }
   static OCTAVO_INLINE I broadcast(const std::uint8_t* p) {

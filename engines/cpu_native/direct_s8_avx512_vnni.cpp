@@ -3,21 +3,14 @@
 
 #include <immintrin.h>
 
-#include "engines/cpu_native/direct_s8_kernels.h"
+#include "engines/cpu_native/direct_s8_x86_512.h"
 
 namespace octavo::cpu_native {
 namespace {
 
-struct Vnni {
-  using I = __m512i;
-  static constexpr int kLanes = 16;
-  static OCTAVO_INLINE I load(const void* p) { return _mm512_loadu_si512(p); }
-  static OCTAVO_INLINE void store(void* p, I v) { _mm512_storeu_si512(p, v); }
-  static OCTAVO_INLINE I broadcast(const std::uint8_t* p) {
-    int v;
-    std::memcpy(&v, p, 4);
-    return _mm512_set1_epi32(v);
-  }
+struct Vnni : Bytes512 {
+  static constexpr bool kPrefetch = false;
+  static constexpr bool kAffine = true;
   /// As assembly: gcc 12 copies the accumulators of the intrinsic around.
   static OCTAVO_INLINE void dot(I& acc, I x, I w) { __asm__("vpdpbusd %2, %1, %0" : "+v"(acc) : "v"(x), "v"(w)); }
 };

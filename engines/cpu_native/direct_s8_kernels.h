@@ -3,7 +3,8 @@
 #pragma once
 
 // The microkernel and the row packer as templates over an instruction set V, which gives
-//   I, kLanes, kChannels, zero-cost load / store / broadcast of four bytes, and dot(acc, x, w).
+//   I, kLanes, load / store / broadcast of four bytes, dot(acc, x, w), whether to prefetch
+// (DirectTile::prefetch), and whether it has affine<vectors>(acc, DirectAffine, out).
 // Accumulators are one array per tile indexed by constants only (index_sequence), so that they stay in registers.
 
 #include <cstring>
@@ -14,29 +15,50 @@
 namespace octavo::cpu_native {
 
 #define OCTAVO_INLINE inline __attribute__((always_inline))
+#define OCTAVO_LAMBDA_INLINE __attribute__((always_inline))
 
 template <class V, int kPixels, int kVectors>
 struct DirectMicro {
   using I = typename V::I;
 
   template <std::size_t... T>
-  static OCTAVO_INLINE void body(const DirectTile& t, std::index_sequence<T...>) {
-    I acc[kPixels * kVectors];
+  static OCTAVO_INLINE void accumulate(const DirectTile& t, I* acc, std::index_sequence<T...>) {
     ((acc[T] = V::load(t.init + static_cast<int>(T % kVectors) * V::kLanes)), ...);
     const std::int64_t bytes = std::int64_t{4} * t.steps;
+    [[maybe_unused]] const std::uint8_t* ahead = t.prefetch;
     for (int r = 0; r < t.run_count; ++r) {
       const std::uint8_t* x = t.x + t.runs[r].x;
       const std::uint8_t* w = t.w + t.runs[r].w;
       const std::uint8_t* px[kPixels];
       for (int i = 0; i < kPixels; ++i) px[i] = x + t.pixel[i];
       for (std::int64_t c = 0; c < bytes; c += 4) {
+        if constexpr (V::kPrefetch) {
+          __builtin_prefetch(ahead, 0, 2);
+          ahead += 64;
+        }
         step(acc, px, c, w, std::make_index_sequence<kPixels>());
         w += kVectors * V::kLanes * 4;
       }
     }
+  }
+
+  template <std::size_t... T>
+  static OCTAVO_INLINE void body(const DirectTile& t, std::index_sequence<T...> all) {
+    I acc[kPixels * kVectors];
+    accumulate(t, acc, all);
     (V::store(t.out + static_cast<std::int64_t>(T / kVectors) * t.out_stride + static_cast<int>(T % kVectors) * V::kLanes,
               acc[T]),
      ...);
+  }
+
+  template <std::size_t... P>
+  static OCTAVO_INLINE void affine_body(const DirectTile& t, const DirectAffine& e, std::index_sequence<P...>) {
+    I acc[kPixels * kVectors];
+    accumulate(t, acc, std::make_index_sequence<static_cast<std::size_t>(kPixels * kVectors)>());
+    (V::template affine<kVectors>(acc + P * kVectors, e, e.out[P]), ...);
+  }
+  static void run_affine(const DirectTile& t, const DirectAffine& e) {
+    affine_body(t, e, std::make_index_sequence<static_cast<std::size_t>(kPixels)>());
   }
 
   template <std::size_t... P>
@@ -59,6 +81,7 @@ template <class V, int kVectors, int kPixels>
 constexpr void fill_kernels(DirectIsa& isa) {
   isa.tile_pixels[kVectors] = isa.tile_pixels[kVectors] > kPixels ? isa.tile_pixels[kVectors] : kPixels;
   isa.kernel[kVectors][kPixels] = &DirectMicro<V, kPixels, kVectors>::run;
+  if constexpr (V::kAffine) isa.affine[kVectors][kPixels] = &DirectMicro<V, kPixels, kVectors>::run_affine;
   if constexpr (kPixels > 1) fill_kernels<V, kVectors, kPixels - 1>(isa);
 }
 

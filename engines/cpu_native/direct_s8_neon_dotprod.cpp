@@ -13,6 +13,8 @@ namespace {
 struct Neon {
   using I = int32x4_t;
   static constexpr int kLanes = 4;
+  static constexpr bool kPrefetch = false;
+  static constexpr bool kAffine = false;
   static OCTAVO_INLINE I load(const void* p) { return vld1q_s32(static_cast<const std::int32_t*>(p)); }
   static OCTAVO_INLINE void store(void* p, I v) { vst1q_s32(static_cast<std::int32_t*>(p), v); }
   static OCTAVO_INLINE I broadcast(const std::uint8_t* p) {

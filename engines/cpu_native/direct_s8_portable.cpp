@@ -9,6 +9,8 @@ namespace {
 /// Plain C++, four lanes; pairs of 16-bit products as the SIMD versions have them.
 struct Portable {
   static constexpr int kLanes = 4;
+  static constexpr bool kPrefetch = false;
+  static constexpr bool kAffine = false;
   struct I {
     std::int32_t v[kLanes];
   };

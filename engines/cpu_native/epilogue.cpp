@@ -455,6 +455,31 @@ bool TileEpilogue::is_tame(const Bound& bound) const {
   return sum * largest(a.scale) + largest(a.bias) < 0x1.fffffep30;
 }
 
+bool TileEpilogue::affine_block(const Bound& bound, std::int64_t channel, std::int64_t channels, AffineBlock& block) const {
+  const Affine& a = program_.affine;
+  if (!a.matches || !bound.tame) return false;
+  const auto copy = [&](int index, auto* to) {
+    if (index < 0) {
+      std::memset(to, 0, 64 * 4);
+      return;
+    }
+    const Param& param = program_.params[static_cast<std::size_t>(index)];
+    const std::byte* from = bound.params + param.offset;
+    if (param.channel) {
+      std::memcpy(to, from + channel * 4, static_cast<std::size_t>(channels) * 4);
+      std::memset(to + channels, 0, static_cast<std::size_t>(64 - channels) * 4);
+    } else {
+      for (int l = 0; l < 64; ++l) std::memcpy(to + l, from, 4);
+    }
+  };
+  copy(a.scale, block.scale);
+  copy(a.bias, block.bias);
+  copy(a.bias_i, block.bias_i);
+  block.relu = a.relu;
+  block.is_unsigned = program_.outputs[static_cast<std::size_t>(program_.steps.back().index)].type == DataType_t::UINT8;
+  return true;
+}
+
 void TileEpilogue::run(const Bound& bound, const Rows& rows, const void* accumulators, std::ptrdiff_t row_stride) const {
   if (chain_) {
     chain_(program_, bound, rows, accumulators, row_stride);

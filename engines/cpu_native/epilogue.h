@@ -109,6 +109,17 @@ class TileEpilogue {
   /// call from many threads at once; rows of different calls must not overlap.
   void run(const Bound& bound, const Rows& rows, const void* accumulators, std::ptrdiff_t row_stride) const;
 
+  /// The affine form of up to 64 channels, for kernels that finish in registers: s8/u8 = sat(rne((acc + bias_i) * scale + bias)),
+  /// not below `floor` (0 with ReLU). What `bias_i` adds, a kernel may start its accumulators from.
+  struct AffineBlock {
+    alignas(64) float scale[64], bias[64];
+    alignas(64) std::int32_t bias_i[64];
+    bool is_unsigned = false, relu = false;
+  };
+  /// False: the epilogue is not that, or these operands could take it past int32 or to NaN; use run().
+  bool affine_block(const Bound& bound, std::int64_t channel, std::int64_t channels, AffineBlock& block) const;
+  bool is_affine() const { return program_.affine.matches; }
+
   struct Param {
     int operand = 0;
     bool as_int = false, channel = false;

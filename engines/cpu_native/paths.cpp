@@ -11,6 +11,7 @@ namespace octavo::cpu_native {
 extern const Path kDirectS8;
 extern const Path kWinogradS8;
 extern const Path kDepthwiseS8;
+extern const Path kGroupedS8;
 extern const Path kDirectFloat;
 extern const Path kWgradFloat;
 
@@ -19,6 +20,7 @@ std::span<const Path> paths() {
       kDirectS8,
       kWinogradS8,
       kDepthwiseS8,
+      kGroupedS8,
       kDirectFloat,
       kWgradFloat,
   };

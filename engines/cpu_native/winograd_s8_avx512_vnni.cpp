@@ -11,6 +11,8 @@ namespace {
 struct VnniWords {
   using I = __m512i;
   static constexpr int kLanes = 16;
+  static constexpr bool kPrefetch = true;
+  static constexpr bool kAffine = false;
   static OCTAVO_INLINE I load(const void* p) { return _mm512_loadu_si512(p); }
   static OCTAVO_INLINE void store(void* p, I v) { _mm512_storeu_si512(p, v); }
   static OCTAVO_INLINE I broadcast(const std::uint8_t* p) {

@@ -60,7 +60,8 @@ bool transcendental(const Node& n, double a, double b, double& y) {
       y = swish(a, n.alpha);
       return true;
     case Mode::GELU_APPROX_TANH_FWD:
-      y = a == -std::numeric_limits<double>::infinity() ? 0. : 0.5 * a * (1. + std::tanh(gelu_tanh_inner(a)));
+      // (1 + tanh u) / 2 = sigmoid(2u), which does not cancel
+      y = a == -std::numeric_limits<double>::infinity() ? 0. : a * sigmoid(2. * gelu_tanh_inner(a));
       return true;
     case Mode::ERF:
       y = std::erf(a);
@@ -106,9 +107,9 @@ bool transcendental(const Node& n, double a, double b, double& y) {
       return true;
     }
     case Mode::GELU_APPROX_TANH_BWD: {
-      const double t = std::tanh(gelu_tanh_inner(x)), slope = 0.79788456080286535588 * (1. + 3. * 0.044715 * x * x);
+      const double slope = 0.79788456080286535588 * (1. + 3. * 0.044715 * x * x);
       const double tail = sech2(gelu_tanh_inner(x));
-      y = dy * (0.5 * (1. + t) + (tail == 0. ? 0. : 0.5 * x * tail * slope));
+      y = dy * (sigmoid(2. * gelu_tanh_inner(x)) + (tail == 0. ? 0. : 0.5 * x * tail * slope));
       return true;
     }
     default:

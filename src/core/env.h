@@ -9,7 +9,7 @@
 
 namespace octavo {
 
-enum class Env { num_threads, cpu_isa, cache_dir, jit, jit_dump, log, cuda_driver, nvrtc, python };
+enum class Env { device, num_threads, cpu_isa, cache_dir, jit, jit_dump, log, cuda_driver, nvrtc, python };
 
 struct EnvRow {
   Env id;
@@ -18,6 +18,7 @@ struct EnvRow {
 };
 
 inline constexpr EnvRow kEnvTable[] = {
+    {Env::device, "OCTAVO_DEVICE", "device of handles that name none: cpu, cuda or cuda:N (default: the first GPU, else the CPU)"},
     {Env::num_threads, "OCTAVO_NUM_THREADS", "threads of the CPU engines (default: the CPUs this process may run on)"},
     {Env::cpu_isa, "OCTAVO_CPU_ISA",
      "highest instruction set the CPU engines may use: amx, avx512_vnni, avx512, avx2, neon_dotprod, portable (default: the "

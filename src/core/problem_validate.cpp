@@ -34,8 +34,8 @@ error_t check_shape(const char* name, const TensorDesc& t, int rank) {
       return bad(std::string("Tensor ") + name + " has dims " + dims_text(t) + "; dim " + str(i) + " must be " +
                  (batch ? "0 or more." : "1 or more (only the batch may be empty)."));
     }
-    if (t.dim[i] != 0 && product > (std::int64_t{1} << 62) / t.dim[i]) {
-      return bad(std::string("Tensor ") + name + " has dims " + dims_text(t) + ", more than 2^62 elements; make it smaller.");
+    if (t.dim[i] != 0 && product > (std::int64_t{1} << 59) / t.dim[i]) {
+      return bad(std::string("Tensor ") + name + " has dims " + dims_text(t) + ", more than 2^59 elements; make it smaller.");
     }
     product *= t.dim[i] == 0 ? 1 : t.dim[i];
   }
@@ -142,7 +142,8 @@ error_t check_readable(const std::string& name, const TensorDesc& t) {
     }
     reach += static_cast<double>(t.stride[i]) * static_cast<double>(std::max<std::int64_t>(t.dim[i] - 1, 0));
   }
-  if (reach > 0x1p62) return bad("Tensor " + name + " reaches past 2^62 elements by its strides; check them.");
+  // 2^59 elements of 8 bytes: byte offsets stay inside 64 bits.
+  if (!(reach < 0x1p59)) return bad("Tensor " + name + " reaches past 2^59 elements by its strides; check them.");
   return {};
 }
 
@@ -238,6 +239,10 @@ error_t check_epilogue(const Problem& p) {
         return bad("Epilogue node " + str(id) + " reads value " + str(n.in[a]) + "; it must be an earlier value, 0 to " +
                    str(id - 1) + ".");
       }
+    }
+    if (n.mode == PointwiseMode_t::GEN_INDEX && (n.axis < 0 || n.axis >= r.rank)) {
+      return bad("Epilogue node " + str(id) + " is gen_index with axis " + str(n.axis) + "; it must be 0 to " +
+                 str(r.rank - 1) + ".");
     }
     switch (n.compute) {
       case DataType_t::FLOAT:

@@ -86,8 +86,11 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
         row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
       }
     }
-    if (row.back() < best_distance) {
-      best_distance = row.back();
+    // "relu" means relu_fwd, however many letters are missing.
+    const bool begins = word.size() >= 2 && candidate.starts_with(word);
+    const std::size_t distance = begins ? std::min<std::size_t>(row.back(), 1) : row.back();
+    if (distance < best_distance) {
+      best_distance = distance;
       best = candidate;
     }
   }

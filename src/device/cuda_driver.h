@@ -130,6 +130,7 @@ enum MemoryType : int { kMemoryHost = 1, kMemoryDevice = 2 };
   X(GraphGetNodes, cuGraphGetNodes, Graph, GraphNode*, std::size_t*)                                                        \
   X(GraphNodeGetType, cuGraphNodeGetType, GraphNode, int*)                                                                  \
   X(GraphAddChildGraphNode, cuGraphAddChildGraphNode, GraphNode*, Graph, const GraphNode*, std::size_t, Graph)              \
+  X(GraphChildGraphNodeGetGraph, cuGraphChildGraphNodeGetGraph, GraphNode, Graph*)                                          \
   X(GraphAddKernelNode, cuGraphAddKernelNode_v2, GraphNode*, Graph, const GraphNode*, std::size_t, const KernelNodeParams*) \
   X(GraphKernelNodeGetParams, cuGraphKernelNodeGetParams_v2, GraphNode, KernelNodeParams*)                                  \
   X(GraphKernelNodeSetParams, cuGraphKernelNodeSetParams_v2, GraphNode, const KernelNodeParams*)

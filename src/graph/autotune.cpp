@@ -7,8 +7,8 @@
 #include <chrono>
 #include <memory>
 
+#include "device/handle.h"
 #include "graph/bindings.h"
-#include "graph/device_bridge.h"
 #include "graph/impl.h"
 
 namespace octavo::graph {
@@ -62,7 +62,7 @@ error_t Graph::autotune(handle_t handle, UidMap const& pointers, void* workspace
     pack[i] = it->second;
     OCTAVO_RETURN_IF_ERROR(check_address(bound[i], pack[i]));
   }
-  OCTAVO_RETURN_IF_ERROR(check_pointers(handle, bound, pack.data()));
+  OCTAVO_RETURN_IF_ERROR(check_reachable(handle, bound, pack.data()));
   std::lock_guard<std::mutex> const hold(*g.plans.lock);
   std::vector<PlanEntry> timed, untimed;
   std::string reasons;

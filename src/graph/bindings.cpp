@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "device/handle.h"
 #include "graph/node.h"
 
 namespace octavo::graph {
@@ -121,6 +122,15 @@ error_t check_address(BoundTensor const& t, void const* ptr) {
                     std::to_string(t.alignment) + " bytes" +
                     (t.alignment == element_bytes(t.desc.type) ? " (the element's size)."
                                                                : "; bind an aligned buffer or lower set_alignment."));
+  }
+  return {};
+}
+
+error_t check_reachable(handle_t handle, std::vector<BoundTensor> const& bound, void* const* pointers) {
+  if (handle->ordinal < 0) return {};
+  for (std::size_t i = 0; i < bound.size(); ++i) {
+    if (bound[i].is_host_scalar || bound[i].span_bytes == 0) continue;
+    OCTAVO_RETURN_IF_ERROR(check_reachable(handle, pointers[i], bound[i].name));
   }
   return {};
 }

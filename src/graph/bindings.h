@@ -11,6 +11,9 @@ namespace octavo::graph {
 /// A raw address: missing, null or misaligned ones are errors.
 error_t check_address(BoundTensor const& tensor, void const* ptr);
 
+/// On a GPU: all addresses must be reachable from it. `pointers`: one for each of `bound`.
+error_t check_reachable(handle_t handle, std::vector<BoundTensor> const& bound, void* const* pointers);
+
 /// A buffer that carries its type: type, size, strides, device and alignment against the declared tensor.
 error_t check_buffer(BoundTensor const& tensor, BoundBuffer const& buffer, DeviceTraits const& device);
 

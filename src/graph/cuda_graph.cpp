@@ -3,7 +3,7 @@
 
 // Plans inside the caller's CUDA graphs.
 
-#include "graph/device_bridge.h"
+#include "device/handle.h"
 #include "graph/impl.h"
 
 namespace octavo::graph {
@@ -28,12 +28,14 @@ error_t need_gpu(handle_t handle) {
 error_t Graph::populate_cuda_graph(handle_t handle, UidMap const& pointers, void* workspace, CUgraph_st* graph) const {
   OCTAVO_RETURN_IF_ERROR(need_gpu(handle));
   if (!graph) return {error_code_t::INVALID_VALUE, "The CUDA graph to populate is null; create one with cudaGraphCreate."};
-  return capture_into(handle, graph, /*update=*/false, [&] { return execute(handle, pointers, workspace); });
+  return capture_into(handle, graph, /*update=*/false,
+                      [&](handle_t capturing) { return execute(capturing, pointers, workspace); });
 }
 error_t Graph::update_cuda_graph(handle_t handle, UidMap const& pointers, void* workspace, CUgraph_st* graph) const {
   OCTAVO_RETURN_IF_ERROR(need_gpu(handle));
   if (!graph) return {error_code_t::INVALID_VALUE, "The CUDA graph to update is null; pass the one that was populated."};
-  return capture_into(handle, graph, /*update=*/true, [&] { return execute(handle, pointers, workspace); });
+  return capture_into(handle, graph, /*update=*/true,
+                      [&](handle_t capturing) { return execute(capturing, pointers, workspace); });
 }
 error_t Graph::populate_cuda_graph(handle_t handle, TensorMap const& pointers, void* workspace, CUgraph_st* graph) const {
   UidMap by_uid;

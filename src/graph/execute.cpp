@@ -6,8 +6,8 @@
 #include <array>
 #include <unordered_map>
 
+#include "device/handle.h"
 #include "graph/bindings.h"
-#include "graph/device_bridge.h"
 #include "graph/impl.h"
 
 namespace octavo::graph {
@@ -41,7 +41,7 @@ error_t run(GraphPlan const& plan, handle_t handle, void* workspace, Find const&
     if (!find(bound[i], i, pack.data()[i])) return missing(bound[i]);
     OCTAVO_RETURN_IF_ERROR(check_address(bound[i], pack.data()[i]));
   }
-  OCTAVO_RETURN_IF_ERROR(check_pointers(handle, bound, pack.data()));
+  OCTAVO_RETURN_IF_ERROR(check_reachable(handle, bound, pack.data()));
   return plan.execute(pack.data(), workspace, handle->stream);
 }
 

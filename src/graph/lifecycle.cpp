@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "graph/device_bridge.h"
+#include "device/handle.h"
 #include "graph/impl.h"
 
 namespace octavo::graph {

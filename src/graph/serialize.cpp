@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "core/hash.h"
-#include "graph/device_bridge.h"
+#include "device/handle.h"
 #include "graph/json.h"
 #include "graph/lower.h"
 

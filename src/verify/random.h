@@ -11,14 +11,10 @@ namespace octavo::verify {
 
 class Rng {
  public:
-  explicit Rng(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 0x632be59bd9b4e019u) {}
+  /// The seed is mixed, so that neighbouring seeds are not one sequence shifted by a step.
+  explicit Rng(std::uint64_t seed) : state_(mix(mix(seed + 0x632be59bd9b4e019u))) {}
   /// splitmix64
-  std::uint64_t next() {
-    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
+  std::uint64_t next() { return mix(state_ += 0x9e3779b97f4a7c15u); }
   /// Both ends included.
   std::int64_t between(std::int64_t low, std::int64_t high) {
     return low + static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(high - low + 1));
@@ -31,6 +27,11 @@ class Rng {
   }
 
  private:
+  static std::uint64_t mix(std::uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
   std::uint64_t state_;
 };
 

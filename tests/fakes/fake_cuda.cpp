@@ -310,6 +310,8 @@ Status cuGraphAddChildGraphNode(GraphNode* n, Graph g, const GraphNode*, std::si
   to->nodes.insert(to->nodes.end(), from->nodes.begin(), from->nodes.end());
   return *n = reinterpret_cast<GraphNode>(to->nodes.empty() ? nullptr : to->nodes.back()), 0;
 }
+// A child graph's nodes are taken in one by one, so no node is ever a child graph.
+Status cuGraphChildGraphNodeGetGraph(GraphNode, Graph*) { return kInvalidValue; }
 Status cuGraphAddKernelNode_v2(GraphNode* n, Graph g, const GraphNode*, std::size_t, const KernelNodeParams* p) {
   auto* kernel = reinterpret_cast<HostKernel*>(p->function);
   auto* node =

@@ -302,8 +302,31 @@ bool transcendental(Mode m) {
   }
 }
 
-/// The mathematical function. Derivatives by the textbook.
+/// The mathematical function. Derivatives by the textbook; at infinities the limits.
 long double function(const Epilogue::Node& n, long double a, long double b) {
+  const long double infinity = std::numeric_limits<long double>::infinity();
+  switch (n.mode) {
+    case Mode::ELU_FWD:
+    case Mode::GELU_FWD:
+    case Mode::SOFTPLUS_FWD:
+    case Mode::SWISH_FWD:
+    case Mode::GELU_APPROX_TANH_FWD:
+      if (a == infinity) return a;
+      if (a == -infinity) return function(n, -1e4L, b);
+      break;
+    case Mode::TANH_BWD:
+    case Mode::SIGMOID_BWD:
+    case Mode::ELU_BWD:
+    case Mode::GELU_BWD:
+    case Mode::SOFTPLUS_BWD:
+    case Mode::SWISH_BWD:
+    case Mode::GELU_APPROX_TANH_BWD:
+      // Far out the derivative is 0 or 1, and an infinite dy times 0 is NaN.
+      if (std::fabs(b) > 700 && std::fabs(b) != 1e5L) return function(n, a, std::copysign(1e5L, b));
+      break;
+    default:
+      break;
+  }
   const long double pi = 3.14159265358979323846264338327950288L, alpha = n.alpha;
   const auto logistic = [](long double v) { return 1 / (1 + std::exp(-v)); };
   const auto phi = [&](long double v) { return std::erfc(-v / std::sqrt(2.0L)) / 2; };
@@ -326,7 +349,7 @@ long double function(const Epilogue::Node& n, long double a, long double b) {
     case Mode::SWISH_FWD:
       return a * logistic(alpha * a);
     case Mode::GELU_APPROX_TANH_FWD:
-      return a / 2 * (1 + std::tanh(inner(a)));
+      return a * logistic(2 * inner(a));  // (1 + tanh u) / 2
     case Mode::ERF:
       return std::erf(a);
     case Mode::EXP:
@@ -354,8 +377,8 @@ long double function(const Epilogue::Node& n, long double a, long double b) {
     case Mode::SWISH_BWD:
       return a * (logistic(alpha * b) + alpha * b * logistic(alpha * b) * logistic(-alpha * b));
     case Mode::GELU_APPROX_TANH_BWD: {
-      const long double t = std::tanh(inner(b));
-      return a * ((1 + t) / 2 + b / 2 * (1 - t * t) * std::sqrt(2 / pi) * (1 + 3 * 0.044715L * b * b));
+      const long double half = logistic(2 * inner(b)), other = logistic(-2 * inner(b));
+      return a * (half + 2 * b * half * other * std::sqrt(2 / pi) * (1 + 3 * 0.044715L * b * b));
     }
     default:
       return std::numeric_limits<long double>::quiet_NaN();

@@ -66,6 +66,13 @@ TEST_P(RandomProblems, PackedQuantisedLayers) {
   range.inexact_epilogues = false;
   run(static_cast<std::uint64_t>(2000 + GetParam()), scaled(250), range);
 }
+TEST_P(RandomProblems, PackedFloatLayers) {
+  verify::ProblemRange range;
+  range.types = {DataType_t::FLOAT, DataType_t::BFLOAT16, DataType_t::HALF};
+  range.odd_strides = false;
+  range.epilogues = GetParam() % 2 == 0;
+  run(static_cast<std::uint64_t>(3000 + GetParam()), scaled(120), range);
+}
 INSTANTIATE_TEST_SUITE_P(Shard, RandomProblems, ::testing::Range(0, kShards));
 
 }  // namespace

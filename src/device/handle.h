@@ -2,15 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the graph needs of a device beyond engines: traits of a handle, scratch memory for autotuning, a clock.
+// The inside of a handle, and what the graph needs of a device beyond engines: its traits, scratch memory for autotuning,
+// pointer checks, waiting, capture. No CUDA type shows here.
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
-#include "graph/steps.h"
 #include "octavo/device.h"
 #include "octavo/handle.h"
 
@@ -44,24 +43,24 @@ void note_in_kernel_cache(KernelCache& cache, std::string const& key);
 /// Memory on the handle's device.
 class Scratch {
  public:
-  Scratch() = default;
+  Scratch();
   Scratch(Scratch const&) = delete;
   Scratch& operator=(Scratch const&) = delete;
   ~Scratch();
   error_t allocate(handle_t handle, std::int64_t bytes);
-  void* get() const { return ptr_; }
+  void* get() const;
 
  private:
-  void* ptr_ = nullptr;
-  std::int32_t ordinal_ = -1;
+  struct Memory;
+  std::unique_ptr<Memory> memory_;
 };
 
-/// On a GPU: an error for addresses that its kernels cannot reach. `pointers`: one for each of `bound`.
-error_t check_pointers(handle_t handle, std::vector<BoundTensor> const& bound, void* const* pointers);
+/// On a GPU: an error for an address that its kernels cannot reach.
+error_t check_reachable(handle_t handle, void const* pointer, std::string const& name);
 
-/// Runs `work` under capture of the handle's stream, and puts what it enqueued into `graph`: as a new child of an empty graph,
-/// or (update) in the place of what was there.
-error_t capture_into(handle_t handle, CUgraph_st* graph, bool update, std::function<error_t()> const& work);
+/// Runs `work` with a handle on the same device whose stream is being captured, and puts what it enqueued into `graph`: new
+/// nodes in an empty graph, or (update) new parameters for the nodes that are there.
+error_t capture_into(handle_t handle, CUgraph_st* graph, bool update, std::function<error_t(handle_t)> const& work);
 
 /// Waits for everything enqueued on the handle's stream.
 error_t synchronize(handle_t handle);

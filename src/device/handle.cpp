@@ -8,20 +8,51 @@
 #include <new>
 #include <nlohmann/json.hpp>
 
-#include "graph/device_bridge.h"
+#include "core/env.h"
+#include "device/cuda_device.h"
+#include "device/cuda_memory.h"
+#include "device/handle.h"
 
 namespace octavo {
 
 using Json = nlohmann::json;
 
+namespace {
+
+/// -1 for the CPU, else a CUDA ordinal.
+error_t pick_device(std::int32_t wanted, std::int32_t& ordinal) {
+  ordinal = -1;
+  if (wanted == static_cast<std::int32_t>(DevicePick::cpu)) return {};
+  if (wanted >= 0) return ordinal = wanted, error_t();
+  if (wanted != static_cast<std::int32_t>(DevicePick::automatic)) {
+    return {error_code_t::INVALID_CUDA_DEVICE,
+            "Device " + std::to_string(wanted) + " is invalid; -2 picks one, -1 is the CPU, 0 and up are GPUs."};
+  }
+  std::string const text = env(Env::device);
+  if (text.empty()) return ordinal = cuda::device_count() > 0 ? 0 : -1, error_t();
+  if (text == "cpu") return {};
+  if (text == "cuda") return ordinal = 0, error_t();
+  if (text.rfind("cuda:", 0) == 0 && text.size() > 5 && text.size() < 8 &&
+      text.find_first_not_of("0123456789", 5) == std::string::npos) {
+    return ordinal = std::stoi(text.substr(5)), error_t();
+  }
+  return {error_code_t::INVALID_CUDA_DEVICE, "OCTAVO_DEVICE is '" + text + "'; it must be cpu, cuda or cuda:N."};
+}
+
+}  // namespace
+
 error_t create_handle(handle_t& handle, std::int32_t device) {
   handle = nullptr;
   std::shared_ptr<const DeviceTraits> traits;
   std::int32_t ordinal = -1;
-  if (device >= 0) {
-    return {error_code_t::INVALID_CUDA_DEVICE, "There is no CUDA device " + std::to_string(device) + "; the CPU is device -1."};
+  OCTAVO_RETURN_IF_ERROR(pick_device(device, ordinal));
+  if (ordinal >= 0) {
+    Result<DeviceTraits> found = cuda::device(ordinal);
+    if (!found) return found.error();
+    traits = std::make_shared<DeviceTraits>(*found);
+  } else {
+    traits = std::make_shared<DeviceTraits>(host_cpu());
   }
-  traits = std::make_shared<DeviceTraits>(host_cpu());
   auto* made = new (std::nothrow) Context;
   if (!made) return {error_code_t::HANDLE_ERROR, "Out of memory for a handle."};
   made->ordinal = ordinal;
@@ -66,7 +97,9 @@ error_t DeviceProperties::build() {
   if (handle_) {
     status_ = graph::handle_traits(handle_, traits);
   } else if (!name_.empty() && name_ != "cpu") {
-    status_ = {error_code_t::INVALID_CUDA_DEVICE, "No device is called '" + name_ + "'; 'cpu' is this processor."};
+    Result<DeviceTraits> found = cuda::device_by_name(name_);
+    status_ = found ? error_t() : found.error();
+    if (found) traits = std::make_shared<DeviceTraits>(*found);
   } else {
     handle_t handle = nullptr;
     status_ = create_handle(handle, name_ == "cpu" ? static_cast<std::int32_t>(DevicePick::cpu) : device_id_);
@@ -215,24 +248,35 @@ error_t traits_from_text(std::string const& text, std::shared_ptr<const DeviceTr
   return {};
 }
 
-Scratch::~Scratch() { std::free(ptr_); }
+struct Scratch::Memory {
+  void* host = nullptr;
+  cuda::Buffer device;
+  ~Memory() { std::free(host); }
+};
+
+Scratch::Scratch() : memory_(std::make_unique<Memory>()) {}
+Scratch::~Scratch() = default;
+void* Scratch::get() const { return memory_->host ? memory_->host : memory_->device.data(); }
 
 error_t Scratch::allocate(handle_t handle, std::int64_t bytes) {
   OCTAVO_RETURN_IF_ERROR(check_handle(handle));
   std::size_t const size = (static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1)) + 63) / 64 * 64;
-  ptr_ = std::aligned_alloc(64, size);
-  if (!ptr_) return {error_code_t::GRAPH_EXECUTION_FAILED, "Out of memory for " + std::to_string(bytes) + " bytes of scratch."};
+  if (handle->ordinal >= 0) return cuda::Buffer::allocate(handle->ordinal, size, memory_->device);
+  memory_->host = std::aligned_alloc(64, size);
+  if (!memory_->host) {
+    return {error_code_t::GRAPH_EXECUTION_FAILED, "Out of memory for " + std::to_string(bytes) + " bytes of scratch."};
+  }
   return {};
 }
 
-error_t check_pointers(handle_t, std::vector<BoundTensor> const&, void* const*) { return {}; }
-
-error_t capture_into(handle_t handle, CUgraph_st*, bool, std::function<error_t()> const&) {
-  OCTAVO_RETURN_IF_ERROR(check_handle(handle));
-  return {error_code_t::CUDA_API_FAILED, "This build has no CUDA device to capture on."};
+error_t check_reachable(handle_t handle, void const* pointer, std::string const& name) {
+  return handle->ordinal < 0 ? error_t() : cuda::check_pointer(pointer, handle->ordinal, "Tensor '" + name + "'");
 }
 
-error_t synchronize(handle_t handle) { return check_handle(handle); }
+error_t synchronize(handle_t handle) {
+  OCTAVO_RETURN_IF_ERROR(check_handle(handle));
+  return handle->ordinal < 0 ? error_t() : cuda::synchronize(handle->ordinal, handle->stream);
+}
 
 }  // namespace graph
 }  // namespace octavo
