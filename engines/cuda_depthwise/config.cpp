@@ -177,7 +177,10 @@ std::vector<Config> configs(const Problem& p, const View& view) {
             (tp > 1 && (view.y[0] < 2 || view.r[0] > 5 || view.dilation[0] > 1)))
           continue;
         if (columns_of(view, c) > 64 || data_registers(view, c, path) > kMostRegisters) continue;
-        if (view.r[0] * view.r[1] * tp * tq * v * view.per_group > 4096 && (tq > 1 || tp > 1)) continue;  // unrolled products
+        // Unrolled products: a filter row of the tile, or all of it where rows are shared. They are what compiling takes time
+        // for.
+        const std::int64_t row = view.r[1] * tq * v * (path == Path::groups ? view.per_group / 4 : view.per_group);
+        if (tp > 1 ? view.r[0] * tp * row > 320 : row > 1024 && !out.empty()) continue;
         if (block_of(view, c, path).lanes == 0) continue;
         out.push_back(c);
       }
