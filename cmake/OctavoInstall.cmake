@@ -28,7 +28,7 @@ if("DNNL::dnnl" IN_LIST octavo_links)
   set(OCTAVO_HAVE_ONEDNN_DEPENDENCY 1)
 endif()
 configure_package_config_file(cmake/octavo-config.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/octavo-config.cmake
-  INSTALL_DESTINATION ${OCTAVO_CMAKE_DIR})
+  INSTALL_DESTINATION ${OCTAVO_CMAKE_DIR} PATH_VARS CMAKE_INSTALL_INCLUDEDIR)
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/octavo-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/octavo-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/octavo-config-version.cmake
   DESTINATION ${OCTAVO_CMAKE_DIR} COMPONENT development)

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstring>
 
 #include "core/parallel.h"
@@ -28,6 +29,7 @@ struct DirectFloatPlan::Call {
   const Args* args = nullptr;
   const void* in = nullptr;
   const float* filter = nullptr;
+  bool finite = true;  ///< the filter is
   TileEpilogue::Bound bound;
   float* scratch = nullptr;  // per slot: strip, accumulators
   std::int64_t scratch_floats = 0;
@@ -40,11 +42,8 @@ DirectFloatPlan::DirectFloatPlan(const Problem& problem, const DeviceTraits& dev
 }
 
 error_t DirectFloatPlan::prepare(const BuildOptions& options) {
-  OCTAVO_RETURN_IF_ERROR(epilogue_.compile(problem_, device_.isa));
-  const Epilogue& e = problem_.epilogue;
-  store_direct_ = e.identity() && e.outputs.size() == 1 && e.outputs[0].desc.type == DataType_t::FLOAT &&
-                  e.outputs[0].desc.vector == 1 && (e.outputs[0].desc.stride[1] == 1 || e.outputs[0].desc.dim[1] == 1) &&
-                  b_.rounds(g_.ic) == 1;
+  OCTAVO_RETURN_IF_ERROR(epilogue_.compile(problem_, kernels_, device_.isa));
+  store_direct_ = epilogue_.in_place() && b_.rounds(g_.ic) == 1;
   for (std::int64_t c = 0; c < g_.combos(); ++c) {
     Combo combo;
     combo.filter = filter_floats_;
@@ -68,7 +67,7 @@ error_t DirectFloatPlan::prepare(const BuildOptions& options) {
   if (options.constant_filter != nullptr) {
     constant_storage_ = std::make_unique<float[]>(static_cast<std::size_t>(filter_floats_) + kAlign / sizeof(float));
     float* packed = align_up(constant_storage_.get());
-    pack_filter(options.constant_filter, packed);
+    constant_finite_ = pack_filter(options.constant_filter, packed);
     constant_filter_ = packed;
   }
   return {};
@@ -88,7 +87,7 @@ std::string DirectFloatPlan::describe() const {
 }
 
 // One item: one phase, group and block of channels, all rounds.
-void DirectFloatPlan::pack_filter_item(const void* w, float* packed, std::int64_t item) const {
+bool DirectFloatPlan::pack_filter_item(const void* w, float* packed, std::int64_t item) const {
   const std::int64_t n_blocks = static_cast<std::int64_t>(b_.blocks.size());
   const ChannelBlock& block = b_.blocks[item % n_blocks];
   const std::int64_t group = item / n_blocks % g_.groups;
@@ -97,6 +96,7 @@ void DirectFloatPlan::pack_filter_item(const void* w, float* packed, std::int64_
   const std::int64_t width = static_cast<std::int64_t>(block.vectors) * kernels_.lanes;
   const std::int64_t bytes = element_bytes(g_.filter.type);
   const AxisPhase &pd = g_.phase(0, c), &ph = g_.phase(1, c), &pw = g_.phase(2, c);
+  bool finite = true;
   constexpr std::int64_t kRun = 64;
   std::array<std::int64_t, kRun> offsets;
   for (std::int64_t first = 0; first < g_.ic; first += b_.chunk) {
@@ -129,16 +129,22 @@ void DirectFloatPlan::pack_filter_item(const void* w, float* packed, std::int64_
               }
             }
           }
+          for (std::int64_t i = 0; i < depth * width; ++i) finite = finite && std::isfinite(dst[i]);
           dst += depth * width;
         }
       }
     }
   }
+  return finite;
 }
 
-void DirectFloatPlan::pack_filter(const void* w, float* packed) const {
+bool DirectFloatPlan::pack_filter(const void* w, float* packed) const {
   const std::int64_t items = static_cast<std::int64_t>(b_.blocks.size()) * g_.groups * g_.combos();
-  parallel_for(items, [&](std::int64_t item, int) { pack_filter_item(w, packed, item); });
+  std::atomic<bool> finite{true};
+  parallel_for(items, [&](std::int64_t item, int) {
+    if (!pack_filter_item(w, packed, item)) finite.store(false, std::memory_order_relaxed);
+  });
+  return finite.load();
 }
 
 error_t DirectFloatPlan::execute(const Args& args) const {
@@ -150,8 +156,9 @@ error_t DirectFloatPlan::execute(const Args& args) const {
   at += round_up(static_cast<std::int64_t>(epilogue_.workspace_bytes()), kAlign);
   float* floats = reinterpret_cast<float*>(at);
   call.filter = constant_filter_;
+  call.finite = constant_finite_;
   if (!constant_filter_) {
-    pack_filter(args.w, floats);
+    call.finite = pack_filter(args.w, floats);
     call.filter = floats;
     floats += round_up(filter_floats_, 16);
   }
@@ -165,6 +172,57 @@ error_t DirectFloatPlan::execute(const Args& args) const {
     }
   });
   return {};
+}
+
+void DirectFloatPlan::run_columns(TapsArgs t, int vectors, const float* a, std::int64_t pixel, float* c, std::int64_t stride,
+                                  std::int64_t columns) const {
+  t.a_row = pixel * static_cast<std::int64_t>(sizeof(float));
+  t.c_row = stride * static_cast<std::int64_t>(sizeof(float));
+  const std::int64_t tiles = ceil_div(columns, kernels_.max_rows[vectors]);
+  for (std::int64_t tile = 0, at = 0; tile < tiles; ++tile) {
+    const std::int64_t rows = columns / tiles + (tile < columns % tiles ? 1 : 0);
+    t.a = a + at * pixel;
+    t.c = c + at * stride;
+    kernels_.taps(static_cast<int>(rows), vectors, t);
+    at += rows;
+  }
+}
+
+// The filter has infinities or NaN: 0 * inf from padding must not enter a sum, so each tap runs over the points whose input
+// is inside the image. The order of the sum is the same.
+void DirectFloatPlan::run_carefully(TapsArgs t, int vectors, std::int64_t combo, const std::array<std::int64_t, 3>& point,
+                                    std::int64_t depth, const float* a, std::int64_t pixel, float* c, std::int64_t stride,
+                                    std::int64_t columns) const {
+  const AxisPhase &pd = g_.phase(0, combo), &ph = g_.phase(1, combo), &pw = g_.phase(2, combo);
+  const float* b = t.b;
+  if (!t.accumulate) {
+    t.n_taps = 0;  // zeros
+    run_columns(t, vectors, a, pixel, c, stride, columns);
+  }
+  t.accumulate = true;
+  t.n_taps = 1;
+  t.depth = depth;
+  const auto inside = [&](std::size_t axis, std::int64_t i, std::int64_t offset) {
+    const std::int64_t at = i * g_.axis[axis].in_step + offset;
+    return at >= 0 && at < g_.axis[axis].in;
+  };
+  for (const std::int64_t od : pd.offset) {
+    for (const std::int64_t oh : ph.offset) {
+      for (const std::int64_t ow : pw.offset) {
+        t.b = b;
+        b += depth * vectors * kernels_.lanes;
+        if (!inside(0, point[0], od) || !inside(1, point[1], oh)) continue;
+        std::int64_t begin = 0, end = columns;
+        while (begin < end && !inside(2, point[2] + begin, ow)) ++begin;
+        while (end > begin && !inside(2, point[2] + end - 1, ow)) --end;
+        const std::int64_t at = (g_.axis[0].strip_offset(od) * b_.plane + g_.axis[1].strip_offset(oh) * b_.row +
+                                 g_.axis[2].strip_offset(ow) * b_.pitch) *
+                                static_cast<std::int64_t>(sizeof(float));
+        t.taps = &at;
+        run_columns(t, vectors, a + begin * pixel, pixel, c + begin * stride, stride, end - begin);
+      }
+    }
+  }
 }
 
 void DirectFloatPlan::run_task(const Call& call, std::int64_t task, int slot) const {
@@ -214,7 +272,6 @@ void DirectFloatPlan::run_task(const Call& call, std::int64_t task, int slot) co
     for (std::size_t bi = block_first; bi < block_end; ++bi) {
       const ChannelBlock& block = b_.blocks[bi];
       const std::int64_t width = static_cast<std::int64_t>(block.vectors) * kernels_.lanes;
-      const std::int64_t most = kernels_.max_rows[block.vectors];
       std::int64_t acc_row = 0;
       for (std::int64_t i = 0; i < images; ++i) {
         for (std::int64_t od = out_first[0]; od < out_end[0]; ++od) {
@@ -225,13 +282,16 @@ void DirectFloatPlan::run_task(const Call& call, std::int64_t task, int slot) co
             float* acc_at = rounds == 1 ? acc : acc + acc_row * acc_row_columns * b_.columns + block.column;
             float* out = nullptr;
             std::int64_t out_stride = 0;
+            Rows r;
+            r.outer = image + i;
+            const std::int64_t point[3] = {od, oh, out_first[2]};
+            for (int s = 0; s < g_.spatial; ++s) r.spatial[static_cast<std::size_t>(s)] = point[3 - g_.spatial + s];
+            r.count = out_columns;
+            r.channel = group * g_.oc + block.first;
+            r.channels = block.count;
             if (store_direct_) {
-              const TensorDesc& o = problem_.epilogue.outputs[0].desc;
-              std::int64_t index[kMaxRank] = {image + i, group * g_.oc + block.first};
-              const std::int64_t point[3] = {od, oh, out_first[2]};
-              for (int s = 0; s < g_.spatial; ++s) index[2 + s] = point[3 - g_.spatial + s];
-              out = static_cast<float*>(call.args->outputs[0]) + o.offset(index);
-              out_stride = o.stride[1 + g_.spatial];
+              out = static_cast<float*>(epilogue_.address(*call.args, r));
+              out_stride = epilogue_.pixel_stride();
             }
             for (std::int64_t pw = 0; pw < g_.axis[2].steps(); ++pw) {
               const std::int64_t c = (pd * g_.axis[1].steps() + ph) * g_.axis[2].steps() + pw;
@@ -251,7 +311,6 @@ void DirectFloatPlan::run_task(const Call& call, std::int64_t task, int slot) co
                 a = strip + i * strip_image + (di - first[0]) * g_.axis[0].strip_step() * b_.plane +
                     (hi - first[1]) * g_.axis[1].strip_step() * b_.row;
               }
-              t.a_row = pixel * static_cast<std::int64_t>(sizeof(float));
               t.taps = combo.taps.data();
               t.n_taps = static_cast<std::int64_t>(combo.taps.size());
               t.depth = depth * combo.depth_per_channel;
@@ -260,26 +319,15 @@ void DirectFloatPlan::run_task(const Call& call, std::int64_t task, int slot) co
               const std::int64_t step = g_.axis[2].steps();
               float* target = out ? out + pw * out_stride : acc_at + pw * acc_stride;
               const std::int64_t target_stride = (out ? out_stride : acc_stride) * step;
-              t.c_row = target_stride * static_cast<std::int64_t>(sizeof(float));
               t.accumulate = round > 0;
               t.tail = out ? block.tail : 0;
-              const std::int64_t tiles = ceil_div(columns, most);
-              for (std::int64_t tile = 0, at = 0; tile < tiles; ++tile) {
-                const std::int64_t rows = columns / tiles + (tile < columns % tiles ? 1 : 0);
-                t.a = a + at * pixel;
-                t.c = target + at * target_stride;
-                kernels_.taps(static_cast<int>(rows), block.vectors, t);
-                at += rows;
+              if (call.finite || b_.direct) {
+                run_columns(t, block.vectors, a, pixel, target, target_stride, columns);
+              } else {
+                run_carefully(t, block.vectors, c, {di, hi, first[2]}, depth, a, pixel, target, target_stride, columns);
               }
             }
             if (!out && round + 1 == rounds && out_columns > 0) {
-              Rows r;
-              r.outer = image + i;
-              const std::int64_t point[3] = {od, oh, out_first[2]};
-              for (int s = 0; s < g_.spatial; ++s) r.spatial[s] = point[3 - g_.spatial + s];
-              r.count = out_columns;
-              r.channel = group * g_.oc + block.first;
-              r.channels = block.count;
               epilogue_.run(call.bound, r, acc_at, acc_stride);
             }
           }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "engines/cpu_native/epilogue.h"
 #include "engines/cpu_native/gemm_f32.h"
 #include "octavo/engine.h"
 
@@ -84,10 +85,39 @@ struct StripBox {
   std::int64_t channel = 0, channels = 0;         ///< absolute
   std::int64_t pitch = 0, row = 0, plane = 0;     ///< floats from pixel to pixel, row to row, plane to plane
 };
+/// One row of it (strip plane jd, row jh) to `row`.
+void pack_strip_row(const F32Kernels& kernels, const FloatGeometry& g, const void* in, const StripBox& box, std::int64_t jd,
+                    std::int64_t jh, float* row);
+/// Asks for what a box holds of some channels, in the order of memory: reading it in narrow blocks would defeat the
+/// processor's own foresight.
+void prefetch_box(const FloatGeometry& g, const void* in, const StripBox& box, std::int64_t channel, std::int64_t channels);
 void pack_strip(const F32Kernels& kernels, const FloatGeometry& g, const void* in, const StripBox& box, float* dst);
 
 /// Whether row `j` of axis `a` is read by any output of [0, count): dilation leaves rows out.
 bool strip_row_needed(const FloatAxis& axis, std::int64_t j, std::int64_t count);
+
+/// Where f32 accumulators go. Casts to f32, bf16 and f16 with the channels in a run, the common case, are stored here; all
+/// else is the tile epilogue's.
+class FloatStore {
+ public:
+  error_t compile(const Problem& problem, const F32Kernels& kernels, CpuIsa isa);
+  std::size_t workspace_bytes() const { return epilogue_.workspace_bytes(); }
+  TileEpilogue::Bound bind(const Args& args, void* workspace) const { return epilogue_.bind(args, workspace); }
+  void run(const TileEpilogue::Bound& bound, const Rows& rows, const float* acc, std::int64_t row_stride) const {
+    if (!plain_) return epilogue_.run(bound, rows, acc, row_stride);
+    kernels_->narrow_rows(address(*bound.args, rows), pixel_stride(), acc, row_stride, rows.count, rows.channels, out_.type);
+  }
+  /// The output is f32, so that tiles may be stored from registers.
+  bool in_place() const { return plain_ && out_.type == DataType_t::FLOAT; }
+  void* address(const Args& args, const Rows& rows) const;
+  std::int64_t pixel_stride() const { return out_.stride[static_cast<std::size_t>(out_.rank - 1)]; }
+
+ private:
+  TileEpilogue epilogue_;
+  const F32Kernels* kernels_ = nullptr;
+  TensorDesc out_;
+  bool plain_ = false;
+};
 
 inline std::int64_t round_up(std::int64_t v, std::int64_t to) { return (v + to - 1) / to * to; }
 inline std::int64_t ceil_div(std::int64_t v, std::int64_t by) { return (v + by - 1) / by; }

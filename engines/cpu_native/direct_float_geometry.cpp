@@ -235,6 +235,21 @@ bool strip_row_needed(const FloatAxis& axis, std::int64_t j, std::int64_t count)
   return false;
 }
 
+error_t FloatStore::compile(const Problem& problem, const F32Kernels& kernels, CpuIsa isa) {
+  kernels_ = &kernels;
+  const Epilogue& e = problem.epilogue;
+  out_ = e.outputs[0].desc;
+  plain_ = e.identity() && e.outputs.size() == 1 && out_.vector == 1 && (out_.stride[1] == 1 || out_.dim[1] == 1) &&
+           (out_.type == DataType_t::FLOAT || out_.type == DataType_t::BFLOAT16 || out_.type == DataType_t::HALF);
+  return epilogue_.compile(problem, isa);
+}
+
+void* FloatStore::address(const Args& args, const Rows& rows) const {
+  std::array<std::int64_t, kMaxRank> index{rows.outer, rows.channel};
+  for (int s = 0; s < out_.rank - 2; ++s) index[static_cast<std::size_t>(2 + s)] = rows.spatial[static_cast<std::size_t>(s)];
+  return static_cast<std::byte*>(args.outputs[0]) + out_.offset(index.data()) * element_bytes(out_.type);
+}
+
 std::string float_objection(const Problem& problem, Direction a, Direction b) {
   if (problem.direction != a && problem.direction != b) {
     return std::string("computes ") + to_string(a) + (a == b ? "" : std::string(" and ") + to_string(b)) + ", not " +

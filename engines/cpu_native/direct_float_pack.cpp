@@ -33,9 +33,7 @@ void pack_row(const F32Kernels& kernels, const FloatGeometry& g, const char* src
     for (std::int64_t c = 0; c < cd;) {
       const std::int64_t run = std::min(cd - c, in.vector - (box.channel + c) % in.vector);
       const char* s = at(box.channel + c);
-      for (std::int64_t j = 0; j < columns; ++j) {
-        kernels.widen(dst + j * box.pitch + c, s + j * pixel_stride * bytes, run, in.type);
-      }
+      kernels.widen_rows(dst + c, box.pitch, s, pixel_stride, columns, run, in.type);
       c += run;
     }
     return;
@@ -46,7 +44,7 @@ void pack_row(const F32Kernels& kernels, const FloatGeometry& g, const char* src
       kernels.widen(dst, s, columns * cd, in.type);
       return;
     }
-    for (std::int64_t j = 0; j < columns; ++j) kernels.widen(dst + j * box.pitch, s + j * pixel_stride * bytes, cd, in.type);
+    kernels.widen_rows(dst, box.pitch, s, pixel_stride, columns, cd, in.type);
     return;
   }
   if (pixel_stride == 1 || columns == 1) {
@@ -54,9 +52,7 @@ void pack_row(const F32Kernels& kernels, const FloatGeometry& g, const char* src
     return;
   }
   for (std::int64_t j = 0; j < columns; ++j) {
-    for (std::int64_t c = 0; c < cd; ++c) {
-      kernels.widen(dst + j * box.pitch + c, s + (j * pixel_stride + c * in.stride[1]) * bytes, 1, in.type);
-    }
+    kernels.widen_rows(dst + j * box.pitch, 1, s + j * pixel_stride * bytes, in.stride[1], cd, 1, in.type);
   }
 }
 
@@ -74,32 +70,61 @@ void pack_filter_tap(float* dst, std::int64_t dst_row, const void* tap, DataType
   }
 }
 
-void pack_strip(const F32Kernels& kernels, const FloatGeometry& g, const void* in, const StripBox& box, float* dst) {
-  const std::int64_t bytes = element_bytes(g.in.type);
-  std::array<std::int64_t, 3> extent;
-  for (int a = 0; a < 3; ++a) extent[a] = g.axis[a].extent(box.count[a]);
+namespace {
+
+/// Columns [left, right) of a strip row lie inside the image, from `offset` (in elements) on, `pixel` apart; empty rows are
+/// padding.
+struct RowSource {
+  std::int64_t columns = 0, left = 0, right = 0, offset = 0, pixel = 0;
+};
+
+RowSource row_source(const FloatGeometry& g, const StripBox& box, std::int64_t jd, std::int64_t jh) {
   const FloatAxis& w = g.axis[2];
-  // Strip columns [left, right) lie inside the image.
+  RowSource r;
+  r.columns = w.extent(box.count[2]);
   const std::int64_t first = w.input(box.output[2], 0), step = w.compact ? w.in_step : 1;
-  const std::int64_t left = first >= 0 ? 0 : std::min(ceil_div(-first, step), extent[2]);
-  const std::int64_t right = first >= w.in ? left : std::clamp((w.in - 1 - first) / step + 1, left, extent[2]);
-  for (std::int64_t jd = 0; jd < extent[0]; ++jd) {
-    if (!strip_row_needed(g.axis[0], jd, box.count[0])) continue;
-    const std::int64_t d = g.axis[0].input(box.output[0], jd);
-    for (std::int64_t jh = 0; jh < extent[1]; ++jh) {
-      if (!strip_row_needed(g.axis[1], jh, box.count[1])) continue;
-      const std::int64_t h = g.axis[1].input(box.output[1], jh);
-      float* row = dst + jd * box.plane + jh * box.row;
-      if (d < 0 || d >= g.axis[0].in || h < 0 || h >= g.axis[1].in || left >= right) {
-        zero(row, extent[2] * box.pitch);
-        continue;
+  const std::int64_t d = g.axis[0].input(box.output[0], jd), h = g.axis[1].input(box.output[1], jh);
+  if (d < 0 || d >= g.axis[0].in || h < 0 || h >= g.axis[1].in) return r;
+  r.left = first >= 0 ? 0 : std::min(ceil_div(-first, step), r.columns);
+  r.right = first >= w.in ? r.left : std::clamp((w.in - 1 - first) / step + 1, r.left, r.columns);
+  r.offset = box.image * g.in.stride[0] + d * g.in_stride[0] + h * g.in_stride[1] + (first + r.left * step) * g.in_stride[2];
+  r.pixel = step * g.in_stride[2];
+  return r;
+}
+
+}  // namespace
+
+void pack_strip_row(const F32Kernels& kernels, const FloatGeometry& g, const void* in, const StripBox& box, std::int64_t jd,
+                    std::int64_t jh, float* row) {
+  const RowSource r = row_source(g, box, jd, jh);
+  zero(row, r.left * box.pitch);
+  zero(row + r.right * box.pitch, (r.columns - r.right) * box.pitch);
+  if (r.left >= r.right) return;
+  pack_row(kernels, g, static_cast<const char*>(in) + r.offset * element_bytes(g.in.type), r.pixel, box, r.right - r.left,
+           row + r.left * box.pitch);
+}
+
+void prefetch_box(const FloatGeometry& g, const void* in, const StripBox& box, std::int64_t channel, std::int64_t channels) {
+  if (g.in.vector != 1 || g.in.stride[1] != 1) return;
+  const std::int64_t bytes = element_bytes(g.in.type), run = channels * bytes;
+  for (std::int64_t jd = 0; jd < g.axis[0].extent(box.count[0]); ++jd) {
+    for (std::int64_t jh = 0; jh < g.axis[1].extent(box.count[1]); ++jh) {
+      const RowSource r = row_source(g, box, jd, jh);
+      const char* at = static_cast<const char*>(in) + (r.offset + channel) * bytes;
+      for (std::int64_t j = r.left; j < r.right; ++j, at += r.pixel * bytes) {
+        for (std::int64_t b = 0; b < run; b += 64) __builtin_prefetch(at + b, 0, 2);
       }
-      zero(row, left * box.pitch);
-      zero(row + right * box.pitch, (extent[2] - right) * box.pitch);
-      const std::int64_t offset =
-          box.image * g.in.stride[0] + d * g.in_stride[0] + h * g.in_stride[1] + (first + left * step) * g.in_stride[2];
-      pack_row(kernels, g, static_cast<const char*>(in) + offset * bytes, step * g.in_stride[2], box, right - left,
-               row + left * box.pitch);
+    }
+  }
+}
+
+void pack_strip(const F32Kernels& kernels, const FloatGeometry& g, const void* in, const StripBox& box, float* dst) {
+  const std::int64_t planes = g.axis[0].extent(box.count[0]), rows = g.axis[1].extent(box.count[1]);
+  for (std::int64_t jd = 0; jd < planes; ++jd) {
+    if (!strip_row_needed(g.axis[0], jd, box.count[0])) continue;
+    for (std::int64_t jh = 0; jh < rows; ++jh) {
+      if (!strip_row_needed(g.axis[1], jh, box.count[1])) continue;
+      pack_strip_row(kernels, g, in, box, jd, jh, dst + jd * box.plane + jh * box.row);
     }
   }
 }

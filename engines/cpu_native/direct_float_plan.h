@@ -51,20 +51,27 @@ class DirectFloatPlan final : public Plan {
     std::int64_t filter = 0;  ///< floats before this combo's packed filter
     std::int64_t filter_taps = 0;
   };
-  void pack_filter(const void* w, float* packed) const;
-  void pack_filter_item(const void* w, float* packed, std::int64_t item) const;
+  /// False: some weight is infinite or NaN.
+  bool pack_filter(const void* w, float* packed) const;
+  bool pack_filter_item(const void* w, float* packed, std::int64_t item) const;
   void run_task(const Call& call, std::int64_t task, int slot) const;
+  /// Points of one row: `t` without a and c, the row's first pixel, pixels `pixel` floats apart, results `stride` apart.
+  void run_columns(TapsArgs t, int vectors, const float* a, std::int64_t pixel, float* c, std::int64_t stride,
+                   std::int64_t columns) const;
+  void run_carefully(TapsArgs t, int vectors, std::int64_t combo, const std::array<std::int64_t, 3>& point, std::int64_t depth,
+                     const float* a, std::int64_t pixel, float* c, std::int64_t stride, std::int64_t columns) const;
 
   Problem problem_;
   DeviceTraits device_;
   const F32Kernels& kernels_;
   FloatGeometry g_;
   FloatBlocking b_;
-  TileEpilogue epilogue_;
+  FloatStore epilogue_;
   std::vector<Combo> combos_;
   std::int64_t filter_floats_ = 0;
   std::unique_ptr<float[]> constant_storage_;
   const float* constant_filter_ = nullptr;
+  bool constant_finite_ = true;
   bool store_direct_ = false;  ///< tiles go from registers to the output
   int slots_ = 1;
 };

@@ -10,9 +10,9 @@
 
 namespace octavo::cpu_native {
 
-PackedFilterShape::PackedFilterShape(const Geometry& g, const DirectIsa& isa) {
+PackedFilterShape::PackedFilterShape(const Geometry& g, const DirectIsa& isa, std::int64_t steps) {
   taps_ = g.taps();
-  steps_ = ceil_div(g.cg, isa.channels_per_step);
+  steps_ = std::max(steps, ceil_div(g.cg, isa.channels_per_step));
   padded_k_ = round_up(g.k, 16) + 64;  // whole vectors may be read past the end
   for (std::int64_t group = 0; group < g.groups; ++group) {
     std::int64_t left = ceil_div(g.kg, isa.lanes), k = 0;
@@ -44,6 +44,10 @@ void PackedFilterShape::pack_block(const Geometry& g, const DirectIsa& isa, cons
     const std::uint8_t* src = krsc + b.k * filter_bytes + g.filter_tap(t) * g.cg;
     for (std::int64_t s = 0; s < steps_; ++s, to += lanes * 4) {
       const std::int64_t c = s * isa.channels_per_step;
+      if (c >= g.cg) {
+        std::memset(to, 0, static_cast<std::size_t>(lanes) * 4);
+        continue;
+      }
       const bool whole = c + isa.channels_per_step <= g.cg;
       for (std::int64_t l = 0; l < b.channels; ++l) {
         const std::uint8_t* from = src + l * filter_bytes + c;

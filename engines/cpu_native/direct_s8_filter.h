@@ -22,7 +22,8 @@ struct FilterBlock {
 class PackedFilterShape {
  public:
   PackedFilterShape() = default;
-  PackedFilterShape(const Geometry& g, const DirectIsa& isa);
+  /// `steps`: of a tap, at least what the channels need; the rest is zeros. 0 = just that.
+  PackedFilterShape(const Geometry& g, const DirectIsa& isa, std::int64_t steps = 0);
 
   std::int64_t bytes() const { return bytes_; }
   std::int64_t sums() const { return taps_ * padded_k_; }  ///< int32 per tap and channel

@@ -18,6 +18,7 @@ struct Vec4 {
   typedef float Unaligned __attribute__((vector_size(16), aligned(4), may_alias));
   static constexpr int kLanes = 4, kRows1 = 8, kRows2 = 6, kRows3 = 4, kRows4 = 0, kLaneRows = 12;
   static constexpr bool kHasTranspose = false;
+  static void opaque(Reg& v) { (void)v; }
   static Reg zero() { return Reg{0, 0, 0, 0}; }
   static Reg load(const float* p) { return *reinterpret_cast<const Unaligned*>(p); }
   static Reg load_aligned(const float* p) { return load(p); }
@@ -34,8 +35,25 @@ struct Vec4 {
   static Reg load_f16(const std::uint16_t* p) {
     return Reg{scalar_f16(p[0]), scalar_f16(p[1]), scalar_f16(p[2]), scalar_f16(p[3])};
   }
+  static Reg load_bf16_tail(const std::uint16_t* p, int n) {
+    return Reg{scalar_bf16(p[0]), n > 1 ? scalar_bf16(p[1]) : 0, n > 2 ? scalar_bf16(p[2]) : 0, 0};
+  }
+  static Reg load_f16_tail(const std::uint16_t* p, int n) {
+    return Reg{scalar_f16(p[0]), n > 1 ? scalar_f16(p[1]) : 0, n > 2 ? scalar_f16(p[2]) : 0, 0};
+  }
+  static void store_bf16(std::uint16_t* p, Reg v, int n) {
+    for (int i = 0; i < n; ++i) p[i] = float_to_bf16(v[i]);
+  }
+  static void store_f16(std::uint16_t* p, Reg v, int n) {
+    for (int i = 0; i < n; ++i) p[i] = float_to_f16(v[i]);
+  }
   static Reg gather(const float* src, const std::int32_t* index) {
     return Reg{src[index[0]], src[index[1]], src[index[2]], src[index[3]]};
+  }
+  static void expand_near(float* dst, const float* src, const std::int32_t* index, std::int64_t depth) {
+    for (std::int64_t j = 0; j < depth; ++j) {
+      store(dst + 2 * j * kLanes, gather(src, index + j * kLanes));
+    }
   }
   static void transpose(float*, std::int64_t, const char*, std::int64_t, DataType_t) {}
 };

@@ -41,38 +41,77 @@ struct OuterArgs {
   int tail = 0;
 };
 
-/// One vector of channels, every lane its own group: c[i][:] = sum over t, d of a[taps[t] + i * a_row + d][:] * b[t][d][:]
-using LanesArgs = TapsArgs;
-
-/// wgrad of the same: c[t][d][:] (+)= sum over rows i of a[taps[t] + i * a_row + d][:] * b[i * b_row][:]
-struct LanesWgradArgs {
+/// One vector of channels or two, every lane its own group. Strip points interleave the two: step d of vector v is 2 * d + v
+/// vectors into the point.
+/// c[i][v][:] = sum over t, d of a[taps[t] + i * a_row][d][v][:] * b[v * b_vector + t * depth + d][:]
+struct LanesArgs {
   const void* a = nullptr;
   std::int64_t a_row = 0;
   const std::int64_t* taps = nullptr;
   std::int64_t n_taps = 0, depth = 0;
-  const void* b = nullptr;
-  std::int64_t b_row = 0;
-  std::int64_t rows = 0;
+  const float* b = nullptr;
+  std::int64_t b_vector = 0;
   float* c = nullptr;
+  std::int64_t c_row = 0;
+  int tail = 0;  ///< lanes to store of the last vector; 0 = all
+};
+
+/// Depthwise, the input read where it is: c[i][v][:] = sum over t of a[taps[t].a + i * a_row + v] * b[taps[t].b + v *
+/// b_vector]; two vectors of channels
+struct PointsArgs {
+  struct Tap {
+    std::int64_t a, b;
+  };
+  const void* a = nullptr;
+  std::int64_t a_row = 0;
+  const Tap* taps = nullptr;
+  std::int64_t n_taps = 0;
+  const void* b = nullptr;
+  std::int64_t b_vector = 0;
+  float* c = nullptr;
+  std::int64_t c_row = 0;
+};
+
+/// wgrad of one vector: c[t][d][:] (+)= sum over segments s and rows i of
+/// a[taps[t] + s * a_segment + i * a_row][d][:] * b[s * b_segment + i * b_row][:]; steps d are two vectors apart
+struct LanesWgradArgs {
+  const void* a = nullptr;
+  std::int64_t a_segment = 0, a_row = 0;
+  const std::int64_t* taps = nullptr;
+  std::int64_t n_taps = 0, depth = 0;
+  const void* b = nullptr;
+  std::int64_t b_segment = 0, b_row = 0;
+  std::int64_t segments = 0, rows = 0;
+  float* c = nullptr;
+  bool accumulate = false;
 };
 
 struct F32Kernels {
-  static constexpr int kMaxVectors = 4;
+  static constexpr int kMaxVectors = 4, kMaxLanes = 16;
   int lanes = 0;                    ///< floats in a vector
   int max_vectors = 0;              ///< tiles are up to this many vectors wide
   int max_rows[kMaxVectors + 1]{};  ///< by vectors
-  int max_lane_rows = 0;
+  int max_lane_rows = 0;            ///< of lane_rows with one vector; half as many with two
   void (*taps)(int rows, int vectors, const TapsArgs& args) = nullptr;
   void (*outer)(int rows, int vectors, const OuterArgs& args) = nullptr;
-  void (*lane_rows)(int rows, const LanesArgs& args) = nullptr;
+  void (*lane_rows)(int rows, int vectors, const LanesArgs& args) = nullptr;
+  void (*lane_points)(int rows, int vectors, const PointsArgs& args) = nullptr;  ///< up to max_lane_rows / 2 rows
   void (*lane_wgrad)(const LanesWgradArgs& args) = nullptr;
   /// dst[i] = float(src[i]); src is FLOAT, BFLOAT16 or HALF
   void (*widen)(float* dst, const void* src, std::int64_t count, DataType_t type) = nullptr;
+  /// The same for `rows` rows, dst_row and src_row elements apart.
+  void (*widen_rows)(float* dst, std::int64_t dst_row, const void* src, std::int64_t src_row, std::int64_t rows,
+                     std::int64_t count, DataType_t type) = nullptr;
+  /// The way back, rounding to nearest even: FLOAT, BFLOAT16 or HALF; rows in elements.
+  void (*narrow_rows)(void* dst, std::int64_t dst_row, const float* src, std::int64_t src_row, std::int64_t rows,
+                      std::int64_t count, DataType_t type) = nullptr;
   /// dst[j * dst_row + i] = float(src[i * src_row + j]), i < rows, j < columns; rows in elements
   void (*widen_transposed)(float* dst, std::int64_t dst_row, const void* src, std::int64_t src_row, std::int64_t rows,
                            std::int64_t columns, DataType_t type) = nullptr;
-  /// dst[j][l] = src[index[j * lanes + l]], j < depth (offsets in elements of the already widened source)
-  void (*expand)(float* dst, const float* src, const std::int32_t* index, std::int64_t depth) = nullptr;
+  /// dst[p * dst_pixel + 2 * j * lanes + l] = src[p * src_pixel + index[j * lanes + l]], p < pixels, j < depth. near: all
+  /// indices are below `lanes`, and src may be read that far.
+  void (*expand)(float* dst, std::int64_t dst_pixel, const float* src, std::int64_t src_pixel, bool near,
+                 const std::int32_t* index, std::int64_t depth, std::int64_t pixels) = nullptr;
 };
 
 /// The kernels of the best level not above `isa`.

@@ -19,6 +19,7 @@ struct Zmm {
   static constexpr int kLanes = 16, kRows1 = 14, kRows2 = 14, kRows3 = 9, kRows4 = 7, kLaneRows = 14;
   static constexpr bool kHasTranspose = true;
   static __mmask16 mask(int n) { return static_cast<__mmask16>((1u << n) - 1u); }
+  static void opaque(Reg& v) { __asm__("" : "+v"(v)); }
   static Reg zero() { return _mm512_setzero_ps(); }
   static Reg load(const float* p) { return _mm512_loadu_ps(p); }
   static Reg load_aligned(const float* p) { return _mm512_load_ps(p); }
@@ -34,8 +35,30 @@ struct Zmm {
   static Reg load_f16(const std::uint16_t* p) {
     return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
   }
+  static Reg load_bf16_tail(const std::uint16_t* p, int n) {
+    const __m512i v = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(mask(n), p));
+    return _mm512_castsi512_ps(_mm512_slli_epi32(v, 16));
+  }
+  static Reg load_f16_tail(const std::uint16_t* p, int n) { return _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(mask(n), p)); }
+  static void store_bf16(std::uint16_t* p, Reg v, int n) {
+    // To nearest even; NaN keeps its upper bits and becomes quiet. (vcvtneps2bf16 would flush denormals.)
+    const __m512i u = _mm512_castps_si512(v), top = _mm512_srli_epi32(u, 16);
+    const __m512i odd = _mm512_and_si512(top, _mm512_set1_epi32(1));
+    __m512i rounded = _mm512_srli_epi32(_mm512_add_epi32(u, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff))), 16);
+    rounded = _mm512_mask_or_epi32(rounded, _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q), top, _mm512_set1_epi32(0x40));
+    _mm256_mask_storeu_epi16(p, mask(n), _mm512_cvtepi32_epi16(rounded));
+  }
+  static void store_f16(std::uint16_t* p, Reg v, int n) {
+    _mm256_mask_storeu_epi16(p, mask(n), _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+  }
   static Reg gather(const float* src, const std::int32_t* index) {
     return _mm512_i32gather_ps(_mm512_loadu_si512(index), src, 4);
+  }
+  static void expand_near(float* dst, const float* src, const std::int32_t* index, std::int64_t depth) {
+    const Reg v = load(src);
+    for (std::int64_t j = 0; j < depth; ++j) {
+      store(dst + 2 * j * kLanes, _mm512_permutexvar_ps(_mm512_loadu_si512(index + j * kLanes), v));
+    }
   }
   static void transpose(float* dst, std::int64_t dst_row, const char* src, std::int64_t src_row, DataType_t type) {
     __m512 r[16], t[16];

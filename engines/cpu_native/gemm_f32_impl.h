@@ -107,31 +107,77 @@ void outer_tile(const OuterArgs& g) {
 #undef OCTAVO_ROW
 #undef OCTAVO_ROWS
 
-template <class V, int M>
-void lane_tile(const TapsArgs& g) {
-  typename V::Reg acc[M];
+/// kRow: the distance of pixels as a constant, for those that matter, so that the taps' loop has no addresses to compute.
+template <class V, int M, int NV, int kRow>
+void lane_tile(const LanesArgs& g) {
+  typename V::Reg acc[M][NV];
 #pragma GCC unroll 16
-  for (int i = 0; i < M; ++i) acc[i] = V::zero();
-  const float* b = g.b;
+  for (int i = 0; i < M; ++i) {
+#pragma GCC unroll 4
+    for (int j = 0; j < NV; ++j) acc[i][j] = V::zero();
+  }
+  const char* b = reinterpret_cast<const char*>(g.b);
+  constexpr std::int64_t kVector = sizeof(float) * V::kLanes;
+  const std::int64_t row = kRow != 0 ? kRow * kVector : g.a_row, b_vector = g.b_vector;
   for (std::int64_t t = 0; t < g.n_taps; ++t) {
     const char* p = static_cast<const char*>(g.a) + g.taps[t];
     for (std::int64_t d = g.depth; d > 0; --d) {
-      const typename V::Reg y = V::load_aligned(b);
+      typename V::Reg y[NV];
+#pragma GCC unroll 4
+      for (int j = 0; j < NV; ++j) y[j] = V::load_aligned(reinterpret_cast<const float*>(b + j * b_vector));
 #pragma GCC unroll 16
-      for (int i = 0; i < M; ++i) acc[i] = V::fma(V::load(reinterpret_cast<const float*>(p + i * g.a_row)), y, acc[i]);
-      p += sizeof(float) * V::kLanes;
-      b += V::kLanes;
+      for (int i = 0; i < M; ++i) {
+#pragma GCC unroll 4
+        for (int j = 0; j < NV; ++j) {
+          acc[i][j] = V::fma(V::load(reinterpret_cast<const float*>(p + i * row + j * kVector)), y[j], acc[i][j]);
+        }
+      }
+      p += 2 * kVector;
+      b += kVector;
     }
   }
+  store_tile<V, M, NV>(acc, g.c, g.c_row, g.tail);
+}
+
+template <class V, int M, int NV>
+void points_tile(const PointsArgs& g) {
+  typename V::Reg acc[M][NV];
+  const char* p[M];
 #pragma GCC unroll 16
   for (int i = 0; i < M; ++i) {
-    float* c = reinterpret_cast<float*>(reinterpret_cast<char*>(g.c) + i * g.c_row);
-    if (g.tail != 0) {
-      V::store_tail(c, acc[i], g.tail);
-    } else {
-      V::store(c, acc[i]);
+    p[i] = static_cast<const char*>(g.a) + i * g.a_row;
+#pragma GCC unroll 4
+    for (int j = 0; j < NV; ++j) acc[i][j] = V::zero();
+  }
+  constexpr std::int64_t kVector = sizeof(float) * V::kLanes;
+  const char* const b0 = static_cast<const char*>(g.b);
+  const char* const b1 = b0 + g.b_vector;
+  for (std::int64_t t = 0; t < g.n_taps; ++t) {
+    const std::int64_t at = g.taps[t].a, filter = g.taps[t].b;
+    typename V::Reg y[NV];
+    y[0] = V::load_aligned(reinterpret_cast<const float*>(b0 + filter));
+    if constexpr (NV > 1) y[1] = V::load_aligned(reinterpret_cast<const float*>(b1 + filter));
+#pragma GCC unroll 16
+    for (int i = 0; i < M; ++i) {
+#pragma GCC unroll 4
+      for (int j = 0; j < NV; ++j) {
+        acc[i][j] = V::fma(V::load(reinterpret_cast<const float*>(p[i] + at + j * kVector)), y[j], acc[i][j]);
+      }
     }
   }
+  store_tile<V, M, NV>(acc, g.c, g.c_row, 0);
+}
+
+template <class V, int M, int NV>
+void points_dispatch(int rows, const PointsArgs& g) {
+  if (rows == M) return points_tile<V, M, NV>(g);
+  if constexpr (M > 1) points_dispatch<V, M - 1, NV>(rows, g);
+}
+
+template <class V>
+void lane_points(int rows, int vectors, const PointsArgs& g) {
+  if (vectors == 2) return points_dispatch<V, V::kLaneRows / 2, 2>(rows, g);
+  points_dispatch<V, V::kLaneRows / 2, 1>(rows, g);
 }
 
 template <class V, int T>
@@ -141,19 +187,21 @@ inline void lane_wgrad_taps(const LanesWgradArgs& g, std::int64_t first) {
   float* c = g.c + first * V::kLanes;
 #pragma GCC unroll 12
   for (int t = 0; t < T; ++t) {
-    acc[t] = V::load(c + t * V::kLanes);
+    acc[t] = g.accumulate ? V::load(c + t * V::kLanes) : V::zero();
     const std::int64_t step = first + t;
     p[t] = static_cast<const char*>(g.a) + g.taps[step / g.depth] +
-           (step % g.depth) * static_cast<std::int64_t>(sizeof(float)) * V::kLanes;
+           (step % g.depth) * 2 * static_cast<std::int64_t>(sizeof(float)) * V::kLanes;
   }
-  const char* b = static_cast<const char*>(g.b);
-  std::int64_t at = 0;
-  for (std::int64_t i = 0; i < g.rows; ++i) {
-    const typename V::Reg y = V::load(reinterpret_cast<const float*>(b));
+  for (std::int64_t s = 0; s < g.segments; ++s) {
+    const char* b = static_cast<const char*>(g.b) + s * g.b_segment;
+    std::int64_t at = s * g.a_segment;
+    for (std::int64_t i = 0; i < g.rows; ++i) {
+      const typename V::Reg y = V::load(reinterpret_cast<const float*>(b));
 #pragma GCC unroll 12
-    for (int t = 0; t < T; ++t) acc[t] = V::fma(V::load(reinterpret_cast<const float*>(p[t] + at)), y, acc[t]);
-    b += g.b_row;
-    at += g.a_row;
+      for (int t = 0; t < T; ++t) acc[t] = V::fma(V::load(reinterpret_cast<const float*>(p[t] + at)), y, acc[t]);
+      b += g.b_row;
+      at += g.a_row;
+    }
   }
 #pragma GCC unroll 12
   for (int t = 0; t < T; ++t) V::store(c + t * V::kLanes, acc[t]);
@@ -210,41 +258,95 @@ void outer(int rows, int vectors, const OuterArgs& g) {
   }
 }
 
-template <class V, int M>
+template <class V, int M, int NV, int kRow>
 void lane_dispatch(int rows, const LanesArgs& g) {
-  if (rows == M) return lane_tile<V, M>(g);
-  if constexpr (M > 1) lane_dispatch<V, M - 1>(rows, g);
+  if (rows == M) return lane_tile<V, M, NV, kRow>(g);
+  if constexpr (M > 1) lane_dispatch<V, M - 1, NV, kRow>(rows, g);
 }
 
 template <class V>
-void lane_rows(int rows, const LanesArgs& g) {
-  lane_dispatch<V, V::kLaneRows>(rows, g);
+void lane_rows(int rows, int vectors, const LanesArgs& g) {
+  if (vectors == 1) return lane_dispatch<V, V::kLaneRows, 1, 0>(rows, g);
+  switch (g.a_row / static_cast<std::int64_t>(sizeof(float) * V::kLanes)) {
+    case 2:
+      return lane_dispatch<V, V::kLaneRows / 2, 2, 2>(rows, g);
+    case 4:
+      return lane_dispatch<V, V::kLaneRows / 2, 2, 4>(rows, g);
+    case 8:
+      return lane_dispatch<V, V::kLaneRows / 2, 2, 8>(rows, g);
+    case 16:
+      return lane_dispatch<V, V::kLaneRows / 2, 2, 16>(rows, g);
+    default:
+      return lane_dispatch<V, V::kLaneRows / 2, 2, 0>(rows, g);
+  }
+}
+
+template <class V>
+struct FromFloat {
+  using Element = float;
+  static typename V::Reg load(const Element* p) { return V::load(p); }
+  static typename V::Reg load_tail(const Element* p, int n) { return V::load_tail(p, n); }
+};
+template <class V>
+struct FromBf16 {
+  using Element = std::uint16_t;
+  static typename V::Reg load(const Element* p) { return V::load_bf16(p); }
+  static typename V::Reg load_tail(const Element* p, int n) { return V::load_bf16_tail(p, n); }
+};
+template <class V>
+struct FromF16 {
+  using Element = std::uint16_t;
+  static typename V::Reg load(const Element* p) { return V::load_f16(p); }
+  static typename V::Reg load_tail(const Element* p, int n) { return V::load_f16_tail(p, n); }
+};
+
+template <class V, class From>
+inline void widen_from(float* dst, std::int64_t dst_row, const void* src, std::int64_t src_row, std::int64_t rows,
+                       std::int64_t count) {
+  const typename From::Element* s = static_cast<const typename From::Element*>(src);
+  const std::int64_t whole = count / V::kLanes * V::kLanes;
+  const int tail = static_cast<int>(count - whole);
+  for (std::int64_t r = 0; r < rows; ++r, dst += dst_row, s += src_row) {
+    for (std::int64_t i = 0; i < whole; i += V::kLanes) {
+      typename V::Reg v = From::load(s + i);
+      V::opaque(v);  // else the compiler calls memmove for every short row
+      V::store(dst + i, v);
+    }
+    if (tail != 0) V::store_tail(dst + whole, From::load_tail(s + whole, tail), tail);
+  }
+}
+
+template <class V>
+void widen_rows(float* dst, std::int64_t dst_row, const void* src, std::int64_t src_row, std::int64_t rows, std::int64_t count,
+                DataType_t type) {
+  if (type == DataType_t::FLOAT) return widen_from<V, FromFloat<V>>(dst, dst_row, src, src_row, rows, count);
+  if (type == DataType_t::BFLOAT16) return widen_from<V, FromBf16<V>>(dst, dst_row, src, src_row, rows, count);
+  widen_from<V, FromF16<V>>(dst, dst_row, src, src_row, rows, count);
+}
+
+template <class V>
+void narrow_rows(void* dst, std::int64_t dst_row, const float* src, std::int64_t src_row, std::int64_t rows, std::int64_t count,
+                 DataType_t type) {
+  const std::int64_t whole = count / V::kLanes * V::kLanes;
+  const int tail = static_cast<int>(count - whole);
+  if (type == DataType_t::FLOAT)
+    return widen_from<V, FromFloat<V>>(static_cast<float*>(dst), dst_row, src, src_row, rows, count);
+  std::uint16_t* d = static_cast<std::uint16_t*>(dst);
+  const bool bf16 = type == DataType_t::BFLOAT16;
+  for (std::int64_t r = 0; r < rows; ++r, d += dst_row, src += src_row) {
+    if (bf16) {
+      for (std::int64_t i = 0; i < whole; i += V::kLanes) V::store_bf16(d + i, V::load(src + i), V::kLanes);
+      if (tail != 0) V::store_bf16(d + whole, V::load_tail(src + whole, tail), tail);
+    } else {
+      for (std::int64_t i = 0; i < whole; i += V::kLanes) V::store_f16(d + i, V::load(src + i), V::kLanes);
+      if (tail != 0) V::store_f16(d + whole, V::load_tail(src + whole, tail), tail);
+    }
+  }
 }
 
 template <class V>
 void widen(float* dst, const void* src, std::int64_t count, DataType_t type) {
-  switch (type) {
-    case DataType_t::FLOAT: {
-      const float* s = static_cast<const float*>(src);
-      std::int64_t i = 0;
-      for (; i + V::kLanes <= count; i += V::kLanes) V::store(dst + i, V::load(s + i));
-      if (i < count) V::store_tail(dst + i, V::load_tail(s + i, static_cast<int>(count - i)), static_cast<int>(count - i));
-      return;
-    }
-    case DataType_t::BFLOAT16: {
-      const std::uint16_t* s = static_cast<const std::uint16_t*>(src);
-      std::int64_t i = 0;
-      for (; i + V::kLanes <= count; i += V::kLanes) V::store(dst + i, V::load_bf16(s + i));
-      for (; i < count; ++i) dst[i] = scalar_bf16(s[i]);
-      return;
-    }
-    default: {
-      const std::uint16_t* s = static_cast<const std::uint16_t*>(src);
-      std::int64_t i = 0;
-      for (; i + V::kLanes <= count; i += V::kLanes) V::store(dst + i, V::load_f16(s + i));
-      for (; i < count; ++i) dst[i] = scalar_f16(s[i]);
-    }
-  }
+  widen_rows<V>(dst, 0, src, 0, 1, count, type);
 }
 
 template <class T, class Convert>
@@ -279,9 +381,17 @@ void widen_transposed(float* dst, std::int64_t dst_row, const void* src, std::in
   }
 }
 
+/// near: every index is below kLanes, so that one load has all.
 template <class V>
-void expand(float* dst, const float* src, const std::int32_t* index, std::int64_t depth) {
-  for (std::int64_t j = 0; j < depth; ++j) V::store(dst + j * V::kLanes, V::gather(src, index + j * V::kLanes));
+void expand(float* dst, std::int64_t dst_pixel, const float* src, std::int64_t src_pixel, bool near, const std::int32_t* index,
+            std::int64_t depth, std::int64_t pixels) {
+  for (std::int64_t p = 0; p < pixels; ++p, src += src_pixel, dst += dst_pixel) {
+    if (near) {
+      V::expand_near(dst, src, index, depth);
+    } else {
+      for (std::int64_t j = 0; j < depth; ++j) V::store(dst + 2 * j * V::kLanes, V::gather(src, index + j * V::kLanes));
+    }
+  }
 }
 
 template <class V>
@@ -297,8 +407,11 @@ constexpr F32Kernels make_kernels() {
   k.taps = taps<V>;
   k.outer = outer<V>;
   k.lane_rows = lane_rows<V>;
+  k.lane_points = lane_points<V>;
   k.lane_wgrad = lane_wgrad<V>;
   k.widen = widen<V>;
+  k.widen_rows = widen_rows<V>;
+  k.narrow_rows = narrow_rows<V>;
   k.widen_transposed = widen_transposed<V>;
   k.expand = expand<V>;
   return k;

@@ -8,20 +8,24 @@
 namespace octavo::cpu_native {
 
 // One declaration and one line in the list a path. Its own file defines it.
+extern const Path kAmxS8;
 extern const Path kDirectS8;
 extern const Path kWinogradS8;
 extern const Path kDepthwiseS8;
 extern const Path kGroupedS8;
 extern const Path kDirectFloat;
+extern const Path kDirectFloatLanes;
 extern const Path kWgradFloat;
 
 std::span<const Path> paths() {
   static const std::vector<Path> kPaths{
+      kAmxS8,
       kDirectS8,
       kWinogradS8,
       kDepthwiseS8,
       kGroupedS8,
       kDirectFloat,
+      kDirectFloatLanes,
       kWgradFloat,
   };
   return kPaths;

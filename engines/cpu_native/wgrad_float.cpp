@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstring>
 
 #include "core/parallel.h"
@@ -16,7 +17,33 @@ namespace {
 constexpr std::int64_t kFloat = sizeof(float);
 constexpr std::int64_t kFinishRows = 16;
 
-/// dy as the input of a 1x1 convolution, for packing.
+struct Range {
+  std::int64_t begin = 0, end = 0;
+  std::int64_t size() const { return end - begin; }
+};
+
+/// Of the outputs [first, first + count): those whose tap at `offset` reads a point of the image.
+Range inside(const FloatAxis& axis, std::int64_t first, std::int64_t count, std::int64_t offset) {
+  Range r{0, count};
+  while (r.begin < count && (first + r.begin) * axis.in_step + offset < 0) ++r.begin;
+  while (r.end > r.begin && (first + r.end - 1) * axis.in_step + offset >= axis.in) --r.end;
+  return r;
+}
+
+/// The filter in the order k, taps, c without gaps.
+bool is_plain_krsc(const TensorDesc& t) {
+  if (t.vector != 1) return false;
+  std::int64_t stride = 1;
+  for (const int d : {1, 4, 3, 2, 0}) {
+    if (d >= t.rank) continue;
+    if (t.dim[d] != 1 && t.stride[d] != stride) return false;
+    stride *= t.dim[d];
+  }
+  return true;
+}
+
+}  // namespace
+
 FloatGeometry dy_geometry(const Problem& problem, const FloatGeometry& g) {
   FloatGeometry y;
   y.n = g.n;
@@ -34,20 +61,6 @@ FloatGeometry dy_geometry(const Problem& problem, const FloatGeometry& g) {
   return y;
 }
 
-/// The filter in the order k, taps, c without gaps.
-bool is_plain_krsc(const TensorDesc& t) {
-  if (t.vector != 1) return false;
-  std::int64_t stride = 1;
-  for (const int d : {1, 4, 3, 2, 0}) {
-    if (d >= t.rank) continue;
-    if (t.dim[d] != 1 && t.stride[d] != stride) return false;
-    stride *= t.dim[d];
-  }
-  return true;
-}
-
-}  // namespace
-
 struct WgradFloatPlan::Call {
   const Args* args = nullptr;
   TileEpilogue::Bound bound;
@@ -56,28 +69,40 @@ struct WgradFloatPlan::Call {
   std::int64_t scratch_floats = 0;
 };
 
-WgradFloatPlan::WgradFloatPlan(const Problem& problem, const DeviceTraits& device, bool x_vectors, int vectors, bool direct)
+WgradFloatPlan::WgradFloatPlan(const Problem& problem, const DeviceTraits& device, bool x_vectors, int vectors, bool direct,
+                               bool may_merge)
     : problem_(merge_pointwise(problem)), device_(device), kernels_(f32_kernels(device.isa)), g_(float_geometry(problem_)) {
   dy_ = dy_geometry(problem_, g_);
   slots_ = std::max(1, device.threads);
-  b_ = choose_wgrad(g_, problem_, kernels_, device_, x_vectors, vectors, direct);
+  b_ = choose_wgrad(g_, problem_, kernels_, device_, x_vectors, vectors, direct, may_merge);
 }
 
 error_t WgradFloatPlan::prepare() {
-  OCTAVO_RETURN_IF_ERROR(epilogue_.compile(problem_, device_.isa));
+  OCTAVO_RETURN_IF_ERROR(epilogue_.compile(problem_, kernels_, device_.isa));
   const AxisPhase &pd = g_.axis[0].phases[0], &ph = g_.axis[1].phases[0], &pw = g_.axis[2].phases[0];
   for (const std::int64_t od : pd.offset) {
     for (const std::int64_t oh : ph.offset) {
       for (const std::int64_t ow : pw.offset) {
         if (b_.x_direct) {
-          tap_points_.push_back(od * g_.in_stride[0] + oh * g_.in_stride[1] + ow * g_.in_stride[2]);
+          taps_.push_back({od * g_.in_stride[0] + oh * g_.in_stride[1] + ow * g_.in_stride[2], {od, oh, ow}});
         } else {
           const std::int64_t row = g_.axis[2].extent(b_.columns), plane = g_.axis[1].extent(b_.rows) * row;
-          tap_points_.push_back(g_.axis[0].strip_offset(od) * plane + g_.axis[1].strip_offset(oh) * row +
-                                g_.axis[2].strip_offset(ow));
+          taps_.push_back(
+              {g_.axis[0].strip_offset(od) * plane + g_.axis[1].strip_offset(oh) * row + g_.axis[2].strip_offset(ow),
+               {od, oh, ow}});
         }
         if (b_.merged) break;
       }
+    }
+  }
+  if (b_.merged) {
+    bool padded = false;
+    for (const FloatAxis& a : g_.axis) {
+      padded = padded || a.low < 0 || (a.points - 1) * a.in_step + a.high >= a.in;
+    }
+    if (padded) {
+      careful_ = std::make_unique<WgradFloatPlan>(problem_, device_, b_.x_vectors, b_.vectors, false, false);
+      OCTAVO_RETURN_IF_ERROR(careful_->prepare());
     }
   }
   group_floats_ = g_.oc * g_.ic * static_cast<std::int64_t>(pd.offset.size() * ph.offset.size() * pw.offset.size());
@@ -89,11 +114,16 @@ error_t WgradFloatPlan::prepare() {
   return {};
 }
 
+std::int64_t WgradFloatPlan::finish_floats() const {
+  return kFinishRows * (group_floats_ / std::max<std::int64_t>(g_.oc, 1) + 16) + 16;
+}
+
 std::size_t WgradFloatPlan::workspace_bytes() const {
   std::int64_t floats = store_direct_ ? 0 : b_.splits * dw_floats_ + 16;
-  floats += slots_ * std::max(b_.x_floats + b_.dy_floats,
-                              round_up(kFinishRows * group_floats_ / std::max<std::int64_t>(g_.oc, 1), 16) + 16);
-  return 64 + static_cast<std::size_t>(round_up(static_cast<std::int64_t>(epilogue_.workspace_bytes()), 64) + floats * kFloat);
+  floats += slots_ * std::max(b_.x_floats + b_.dy_floats, finish_floats());
+  const std::size_t own =
+      64 + static_cast<std::size_t>(round_up(static_cast<std::int64_t>(epilogue_.workspace_bytes()), 64) + floats * kFloat);
+  return careful_ ? std::max(own, careful_->workspace_bytes()) : own;
 }
 
 std::string WgradFloatPlan::describe() const {
@@ -186,8 +216,6 @@ void WgradFloatPlan::run_task(const Call& call, std::int64_t task, int slot) con
 
     OuterArgs o;
     o.images = c.images;
-    o.segments = c.rows;
-    o.depth = c.columns;
     o.accumulate = index > begin;
     const Side &a = b_.x_vectors ? y : x, &b = b_.x_vectors ? x : y;
     o.a_image = a.image * kFloat, o.a_segment = a.row * kFloat, o.a_step = a.point * kFloat;
@@ -199,14 +227,28 @@ void WgradFloatPlan::run_task(const Call& call, std::int64_t task, int slot) con
       const float* xp = x.base + (b_.x_direct || b_.merged ? rx.first : static_cast<std::int64_t>(xb - x0) * x_panel);
       const float* yp = y.base + (b_.dy_direct ? ry.first : static_cast<std::int64_t>(yb - y0) * y_panel);
       for (std::int64_t t = 0; t < b_.taps; ++t) {
-        const float* xt = xp + tap_points_[static_cast<std::size_t>(t)] * tap_floats;
+        const Tap& tap = taps_[static_cast<std::size_t>(t)];
+        const float* xt = xp + tap.point * tap_floats;
+        const float* yt = yp;
+        // Points whose tap falls into padding are left out: 0 * dy need not be 0.
+        Range plane{0, 1}, rows{0, c.rows}, columns{0, c.columns};
+        if (!b_.x_direct && !b_.merged) {
+          plane = inside(g_.axis[0], c.plane, 1, tap.offset[0]);
+          rows = inside(h, c.row, c.rows, tap.offset[1]);
+          columns = inside(w, c.column, c.columns, tap.offset[2]);
+        }
+        o.segments = plane.size() * rows.size();
+        o.depth = columns.size();
+        if (o.accumulate && o.segments * o.depth == 0) continue;
+        xt += rows.begin * x.row + columns.begin * x.point;
+        yt += rows.begin * y.row + columns.begin * y.point;
         if (b_.x_vectors) {
-          o.a = yp, o.b = xt;
+          o.a = yt, o.b = xt;
           o.c = dw + (ry.first * b_.taps + t) * length + rx.first;
           o.tail = rx.tail;
           kernels_.outer(static_cast<int>(ry.count), rx.vectors, o);
         } else {
-          o.a = xt, o.b = yp;
+          o.a = xt, o.b = yt;
           o.c = dw + (t * length + rx.first) * g_.oc + ry.first;
           o.tail = ry.tail;
           kernels_.outer(static_cast<int>(rx.count), ry.vectors, o);
@@ -232,6 +274,7 @@ void WgradFloatPlan::finish(const Call& call, std::int64_t item, int slot) const
   const std::int64_t per_k = group_floats_ / g_.oc;
   float* dw = call.dw + group * group_floats_;
   float* rows = dw + k0 * per_k;
+  std::int64_t pitch = per_k;
   if (b_.chunks == 0) {
     rows = call.scratch + slot * call.scratch_floats;
     std::fill(rows, rows + (k1 - k0) * per_k, 0.0f);
@@ -243,6 +286,7 @@ void WgradFloatPlan::finish(const Call& call, std::int64_t item, int slot) const
     }
   } else {
     rows = call.scratch + slot * call.scratch_floats;
+    pitch = per_k + 16;  // sixteen rows of a power of two would share cache sets
     for (std::int64_t i = 0; i < per_k; ++i) {
       float sum[kFinishRows];
       const float* from = dw + i * g_.oc + k0;
@@ -250,7 +294,7 @@ void WgradFloatPlan::finish(const Call& call, std::int64_t item, int slot) const
       for (std::int64_t s = 1; s < b_.splits; ++s) {
         for (std::int64_t k = 0; k < k1 - k0; ++k) sum[k] += from[s * dw_floats_ + k];
       }
-      for (std::int64_t k = 0; k < k1 - k0; ++k) rows[k * per_k + i] = sum[k];
+      for (std::int64_t k = 0; k < k1 - k0; ++k) rows[k * pitch + i] = sum[k];
     }
   }
   // A flipped filter axis is walked backwards: taps are stored in the order of their offsets.
@@ -269,7 +313,7 @@ void WgradFloatPlan::finish(const Call& call, std::int64_t item, int slot) const
         const std::int64_t point[3] = {phase[0]->filter[static_cast<std::size_t>(td)],
                                        phase[1]->filter[static_cast<std::size_t>(th)], 0};
         for (int s = 0; s < g_.spatial; ++s) r.spatial[static_cast<std::size_t>(s)] = point[3 - g_.spatial + s];
-        const float* at = rows + (k - k0) * per_k + (td * size[1] + th) * size[2] * g_.ic;
+        const float* at = rows + (k - k0) * pitch + (td * size[1] + th) * size[2] * g_.ic;
         if (backwards) {
           epilogue_.run(call.bound, r, at + (size[2] - 1) * g_.ic, -static_cast<std::ptrdiff_t>(g_.ic));
         } else {
@@ -290,8 +334,7 @@ error_t WgradFloatPlan::execute(const Args& args) const {
   call.dw = floats;
   if (!store_direct_) floats += b_.splits * dw_floats_ + 16;
   call.scratch = floats;
-  call.scratch_floats =
-      std::max(b_.x_floats + b_.dy_floats, round_up(kFinishRows * group_floats_ / std::max<std::int64_t>(g_.oc, 1), 16) + 16);
+  call.scratch_floats = std::max(b_.x_floats + b_.dy_floats, finish_floats());
   const auto drain = [&](std::int64_t items, auto&& work) {
     std::atomic<std::int64_t> next{0};
     parallel_for(std::min<std::int64_t>(slots_, items), [&](std::int64_t slot, int) {
@@ -299,6 +342,14 @@ error_t WgradFloatPlan::execute(const Args& args) const {
     });
   };
   if (b_.chunks > 0) drain(b_.tasks, [&](std::int64_t i, int slot) { run_task(call, i, slot); });
+  if (careful_ && b_.chunks > 0) {
+    const float* dw = store_direct_ ? static_cast<const float*>(args.outputs[0]) : call.dw;
+    bool nan = false;
+    for (std::int64_t s = 0; s < b_.splits; ++s) {
+      for (std::int64_t i = 0; i < group_floats_ * g_.groups; ++i) nan = nan || std::isnan(dw[s * dw_floats_ + i]);
+    }
+    if (nan) return careful_->execute(args);
+  }
   if (!store_direct_ && group_floats_ > 0) {
     drain(g_.groups * ceil_div(g_.oc, kFinishRows), [&](std::int64_t i, int slot) { finish(call, i, slot); });
   }

@@ -7,6 +7,7 @@
 // added in order: the same bits at any thread count.
 
 #include <array>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -41,11 +42,15 @@ struct WgradBlocking {
 };
 
 WgradBlocking choose_wgrad(const FloatGeometry& g, const Problem& problem, const F32Kernels& kernels,
-                           const DeviceTraits& device, bool x_vectors, int vectors, bool direct);
+                           const DeviceTraits& device, bool x_vectors, int vectors, bool direct, bool may_merge = true);
+
+/// dy as the input of a 1x1 convolution, for packing.
+FloatGeometry dy_geometry(const Problem& problem, const FloatGeometry& g);
 
 class WgradFloatPlan final : public Plan {
  public:
-  WgradFloatPlan(const Problem& problem, const DeviceTraits& device, bool x_vectors, int vectors, bool direct);
+  WgradFloatPlan(const Problem& problem, const DeviceTraits& device, bool x_vectors, int vectors, bool direct,
+                 bool may_merge = true);
   error_t prepare();
 
   std::size_t workspace_bytes() const override;
@@ -60,15 +65,22 @@ class WgradFloatPlan final : public Plan {
   Chunk chunk(std::int64_t index) const;
   void run_task(const Call& call, std::int64_t task, int slot) const;
   void finish(const Call& call, std::int64_t item, int slot) const;
-  std::int64_t width(const RunBlock& block) const;
+  std::int64_t finish_floats() const;  ///< scratch of finish(), a worker
 
   Problem problem_;
   DeviceTraits device_;
   const F32Kernels& kernels_;
   FloatGeometry g_, dy_;
   WgradBlocking b_;
-  TileEpilogue epilogue_;
-  std::vector<std::int64_t> tap_points_;  ///< strip point (or element offset, in place) of each merged tap
+  FloatStore epilogue_;
+  struct Tap {
+    std::int64_t point;                    ///< strip point, or element offset in place
+    std::array<std::int64_t, 3> offset{};  ///< along the axes
+  };
+  std::vector<Tap> taps_;
+  /// Padding in a merged run meets dy as 0 * dy, which is NaN where dy is not finite: then this plan, which leaves padding
+  /// out, computes dw again.
+  std::unique_ptr<WgradFloatPlan> careful_;
   std::int64_t dw_floats_ = 0, group_floats_ = 0;
   bool store_direct_ = false;
   int slots_ = 1;

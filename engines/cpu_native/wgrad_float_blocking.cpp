@@ -26,14 +26,14 @@ std::vector<RunBlock> even_blocks(std::int64_t length, std::int64_t most) {
   return blocks;
 }
 
-bool in_place(const TensorDesc& t, std::int64_t pixel) {
-  return t.type == DataType_t::FLOAT && t.vector == 1 && (t.stride[1] == 1 || t.dim[1] == 1) && pixel <= 512 && pixel >= 0;
+bool in_place(const TensorDesc& t) {
+  return t.type == DataType_t::FLOAT && t.vector == 1 && (t.stride[1] == 1 || t.dim[1] == 1);
 }
 
 }  // namespace
 
 WgradBlocking choose_wgrad(const FloatGeometry& g, const Problem& problem, const F32Kernels& kernels,
-                           const DeviceTraits& device, bool x_vectors, int vectors, bool direct) {
+                           const DeviceTraits& device, bool x_vectors, int vectors, bool direct, bool may_merge) {
   WgradBlocking b;
   const FloatAxis &d = g.axis[0], &h = g.axis[1], &w = g.axis[2];
   b.x_vectors = x_vectors;
@@ -46,11 +46,10 @@ WgradBlocking choose_wgrad(const FloatGeometry& g, const Problem& problem, const
     const AxisPhase& p = a->phases[0];
     inside = inside && p.outputs > 0 && p.offset.front() >= 0 && (p.outputs - 1) * a->in_step + p.offset.back() < a->in;
   }
-  const std::int64_t x_pixel = g.in_stride[2] * w.in_step;
-  b.x_direct = direct && inside && in_place(g.in, x_pixel);
-  b.dy_direct = direct && in_place(problem.y, problem.y.stride[problem.y.rank - 1]);
+  b.x_direct = direct && inside && in_place(g.in);
+  b.dy_direct = direct && in_place(problem.y);
 
-  bool run = filter_w > 1 && !w.compact && !b.x_direct;
+  bool run = may_merge && filter_w > 1 && !w.compact && !b.x_direct;
   for (std::int64_t t = 1; t < filter_w; ++t) run = run && pw.offset[t] == pw.offset[t - 1] + 1;
   const int lanes = kernels.lanes;
   const std::int64_t most = kernels.max_rows[vectors];
@@ -67,7 +66,7 @@ WgradBlocking choose_wgrad(const FloatGeometry& g, const Problem& problem, const
   }
 
   // A chunk's panels stay in the first or second level while every tap and block runs over them.
-  constexpr std::int64_t kPoints = 320;
+  constexpr std::int64_t kPoints = 256;
   b.columns = ceil_div(w.points, ceil_div(w.points, kPoints));
   b.rows = b.columns < w.points ? 1 : std::clamp<std::int64_t>(kPoints / w.points, 1, h.points);
   if (b.columns == w.points && b.rows == h.points && d.points == 1) {
@@ -98,16 +97,22 @@ WgradBlocking choose_wgrad(const FloatGeometry& g, const Problem& problem, const
   const double product_cycles =
       (points * per_point + static_cast<double>(b.chunks) * calls) * static_cast<double>(g.groups) * (lanes < 8 ? 2.0 : 1.0);
 
-  // Splits first (nothing is packed twice), then blocks of channels.
+  // The splits may depend on the problem alone, because the order of the sum does; 512 points or more pay for a copy of dw.
+  // The channel cuts follow the threads: they pack an operand more than once, and change no sum.
   const std::int64_t dw = g.groups * g.oc * b.taps * length;
-  const std::int64_t wanted = std::clamp<std::int64_t>(static_cast<std::int64_t>(product_cycles / 50000), 1, 32);
   const std::int64_t room = std::max<std::int64_t>(1, (4 << 20) / std::max<std::int64_t>(dw, 1));
-  b.splits = std::min({ceil_div(wanted, g.groups), room, b.chunks});
+  const std::int64_t all_points = g.n * d.points * h.points * w.points;
+  b.splits = std::min({ceil_div(32, g.groups), room, b.chunks, std::max<std::int64_t>(1, all_points / 512)});
+  const std::int64_t threads = std::max(1, device.threads);
+  const std::int64_t wanted = threads == 1 ? 1 : ceil_div(3 * threads, b.splits * g.groups);
   const std::int64_t dy_n = static_cast<std::int64_t>(b.dy_blocks.size()), x_n = static_cast<std::int64_t>(b.x_blocks.size());
-  b.dy_cuts = std::min(dy_n, ceil_div(wanted, b.splits * g.groups));
+  const bool cut_dy_first = g.oc >= g.ic || b.merged;
+  std::int64_t& first_cuts = cut_dy_first ? b.dy_cuts : b.x_cuts;
+  std::int64_t& second_cuts = cut_dy_first ? b.x_cuts : b.dy_cuts;
+  first_cuts = std::min(cut_dy_first ? dy_n : x_n, wanted);
+  second_cuts = b.merged ? 1 : std::min(cut_dy_first ? x_n : dy_n, ceil_div(wanted, first_cuts));
   b.dy_per_cut = ceil_div(dy_n, b.dy_cuts);
   b.dy_cuts = ceil_div(dy_n, b.dy_per_cut);
-  b.x_cuts = b.merged ? 1 : std::min(x_n, ceil_div(wanted, b.splits * g.groups * b.dy_cuts));
   b.x_per_cut = ceil_div(x_n, b.x_cuts);
   b.x_cuts = ceil_div(x_n, b.x_per_cut);
   b.tasks = b.splits * g.groups * b.dy_cuts * b.x_cuts;
@@ -123,11 +128,15 @@ WgradBlocking choose_wgrad(const FloatGeometry& g, const Problem& problem, const
   b.dy_floats = b.dy_direct ? 0 : round_up(b.dy_points * b.dy_pitch * b.dy_per_cut, 16) + 4 * 16;
 
   double cycles = product_cycles;
+  // In place, points a kilobyte or more apart crowd into a few sets of the first-level cache.
+  const auto crowded = [](std::int64_t pixel) { return pixel >= 256 ? 1.2 : 1.0; };
+  if (b.x_direct) cycles *= crowded(g.in_stride[2] * w.in_step);
+  if (b.dy_direct) cycles *= crowded(problem.y.stride[problem.y.rank - 1]);
   if (!b.x_direct) {
     cycles += 0.4 * static_cast<double>(b.chunks * b.x_points * b.dy_cuts) * static_cast<double>(g.ic * g.groups);
   }
   if (!b.dy_direct) cycles += 0.4 * points * static_cast<double>(g.oc * b.x_cuts * g.groups);
-  cycles += static_cast<double>(dw) * (static_cast<double>(b.splits) * 0.2 + (x_vectors ? 0.1 : 1.0));
+  cycles += static_cast<double>(dw) * (static_cast<double>(b.splits) * 0.2 + (x_vectors ? 0.1 : 3.0));
   const double busy = static_cast<double>(std::min<std::int64_t>(std::max(1, device.threads), b.tasks));
   const double bytes = static_cast<double>(g.in.span_bytes() + problem.y.span_bytes());
   b.cost_us = 1.0 + std::max(cycles / 2600.0 / busy, bytes / 12000.0 / std::min(busy, 8.0));

@@ -6,7 +6,9 @@ Accepted: NumPy and PyTorch arrays, anything with __cuda_array_interface__ or __
 carry no type and are taken on trust.
 """
 
-from typing import Any, List, Optional, Sequence, Tuple
+import functools
+import sys
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -32,7 +34,7 @@ NativeBuffer = Tuple[int, int, int, List[int], List[int], int, int, int, bool]
 class Seen:
     """What a buffer says of itself."""
 
-    __slots__ = ("address", "data_type", "type_name", "shape", "strides", "item", "space", "ordinal", "read_only", "keep", "kind")
+    __slots__ = ("address", "data_type", "type_name", "shape", "strides", "item", "space", "ordinal", "read_only", "keep")
 
     def __init__(self) -> None:
         self.address = 0
@@ -45,7 +47,6 @@ class Seen:
         self.ordinal = -1
         self.read_only = False
         self.keep: Any = None
-        self.kind = ""
 
     @property
     def on_host(self) -> bool:
@@ -53,9 +54,13 @@ class Seen:
 
     def span(self) -> int:
         """Bytes from the address to the end of the last element."""
-        if 0 in self.shape:
-            return 0
-        return (1 + sum((d - 1) * s for d, s in zip(self.shape, self.strides) if s > 0)) * self.item
+        last = 0
+        for extent, step in zip(self.shape, self.strides):
+            if extent == 0:
+                return 0
+            if step > 0:
+                last += (extent - 1) * step
+        return (last + 1) * self.item
 
 
 def _kind(value: Any) -> str:
@@ -63,38 +68,43 @@ def _kind(value: Any) -> str:
     return f"{module}.{type(value).__name__}" if module != "builtins" else type(value).__name__
 
 
+@functools.lru_cache(maxsize=256)
+def _dtype_facts(dtype: Any) -> Tuple[str, Optional[data_type], int]:
+    """Name, data_type and bytes of a NumPy or PyTorch dtype."""
+    if isinstance(dtype, np.dtype):
+        if not dtype.isnative:
+            return f"{dtype.name} (byte-swapped)", None, dtype.itemsize
+        return dtype.name, from_name(dtype.name), dtype.itemsize
+    return str(dtype), from_name(str(dtype)), dtype.itemsize
+
+
 def _element_strides(byte_strides: Optional[Sequence[int]], shape: Sequence[int], item: int, who: str) -> List[int]:
     if byte_strides is None:
         return row_major(shape)
-    if any(s % item for s in byte_strides):
+    strides = [s // item for s in byte_strides]
+    if [s * item for s in strides] != list(byte_strides):
         raise make_error(
             "INVALID_VARIANT_PACK",
             f"{who}: byte strides {tuple(byte_strides)} are not whole multiples of the {item}-byte element; pass a copy.",
         )
-    return [s // item for s in byte_strides]
+    return strides
 
 
 def _of_interface(seen: Seen, interface: Any, who: str) -> None:
     """The array interface of NumPy, and of CUDA."""
     address, read_only = interface["data"]
-    dtype = np.dtype(interface["typestr"])
     seen.address, seen.read_only = int(address or 0), bool(read_only)
-    seen.type_name, seen.item = dtype.name, dtype.itemsize
-    seen.data_type = from_name(dtype.name) if dtype.isnative else None
+    seen.type_name, seen.data_type, seen.item = _dtype_facts(np.dtype(interface["typestr"]))
     seen.shape = list(interface["shape"])
     seen.strides = _element_strides(interface.get("strides"), seen.shape, seen.item, who)
 
 
-def _of_numpy(seen: Seen, array: np.ndarray, who: str) -> None:
-    dtype = array.dtype
-    seen.address, seen.read_only = array.__array_interface__["data"]
-    seen.type_name, seen.item = dtype.name, dtype.itemsize
-    if not dtype.isnative:
-        seen.type_name += " (byte-swapped)"
-    else:
-        seen.data_type = from_name(dtype.name)
+def _of_numpy(seen: Seen, array: Any, who: str, stream: Optional[int]) -> None:
+    seen.address = array.ctypes.data
+    seen.read_only = not array.flags.writeable
+    seen.type_name, seen.data_type, seen.item = _dtype_facts(array.dtype)
     seen.shape = list(array.shape)
-    # Strides of axes of length 1, and of empty arrays, are of no consequence and may be anything.
+    # Strides of empty arrays are of no consequence and may be anything.
     if array.size == 0:
         seen.strides = row_major(seen.shape)
     else:
@@ -102,16 +112,14 @@ def _of_numpy(seen: Seen, array: np.ndarray, who: str) -> None:
     seen.space = HOST
 
 
-def _of_torch(seen: Seen, t: Any, who: str) -> None:
-    if str(t.layout) != "torch.strided":
+def _of_torch(seen: Seen, t: Any, who: str, stream: Optional[int]) -> None:
+    if t.layout is not sys.modules["torch"].strided:
         raise make_error("INVALID_VARIANT_PACK", f"{who}: a {t.layout} tensor has no strides; pass a dense (strided) one.")
     device = t.device
     if device.type not in ("cpu", "cuda"):
         raise make_error("INVALID_VARIANT_PACK", f"{who}: a tensor on device '{device}' cannot be used; move it to the CPU or a GPU.")
     seen.address = t.data_ptr()
-    seen.type_name = str(t.dtype)
-    seen.data_type = from_name(seen.type_name)
-    seen.item = t.element_size()
+    seen.type_name, seen.data_type, seen.item = _dtype_facts(t.dtype)
     seen.shape, seen.strides = list(t.shape), list(t.stride())
     if device.type == "cuda":
         seen.space, seen.ordinal = CUDA, device.index or 0
@@ -119,7 +127,22 @@ def _of_torch(seen: Seen, t: Any, who: str) -> None:
         seen.space = HOST
 
 
-def _of_dlpack(seen: Seen, value: Any, stream: Optional[int]) -> None:
+def _of_cuda_interface(seen: Seen, value: Any, who: str, stream: Optional[int]) -> None:
+    _of_interface(seen, value.__cuda_array_interface__, who)
+    seen.ordinal = int(getattr(getattr(value, "device", None), "id", -1))
+    seen.space = CUDA if seen.ordinal >= 0 else UNKNOWN
+
+
+def _of_array_interface(seen: Seen, value: Any, who: str, stream: Optional[int]) -> None:
+    _of_interface(seen, value.__array_interface__, who)
+    seen.space = HOST
+
+
+def _of_address(seen: Seen, value: Any, who: str, stream: Optional[int]) -> None:
+    seen.address = int(value.data_ptr())
+
+
+def _of_dlpack(seen: Seen, value: Any, who: str, stream: Optional[int]) -> None:
     device = value.__dlpack_device__() if hasattr(value, "__dlpack_device__") else (1, 0)
     if int(device[0]) == 2 and stream is not None:
         value = value.__dlpack__(stream=stream)
@@ -132,34 +155,44 @@ def _of_dlpack(seen: Seen, value: Any, stream: Optional[int]) -> None:
     seen.keep = value
 
 
+Reader = Callable[[Seen, Any, str, Optional[int]], None]
+
+
+def _reader(value: Any) -> Optional[Reader]:
+    if isinstance(value, np.ndarray):
+        return _of_numpy
+    if type(value).__module__.split(".")[0] == "torch" and hasattr(value, "data_ptr"):
+        return _of_torch
+    if hasattr(value, "__cuda_array_interface__"):
+        return _of_cuda_interface
+    if hasattr(value, "__dlpack__"):
+        return _of_dlpack
+    if hasattr(value, "__array_interface__"):
+        return _of_array_interface
+    if hasattr(value, "data_ptr"):
+        return _of_address
+    return None
+
+
+_READERS: Dict[type, Reader] = {np.ndarray: _of_numpy}
+
+
 def describe(value: Any, who: str, stream: Optional[int] = None) -> Seen:
     """Reads a buffer's address, type, shape, strides and device. ``who`` opens the error messages."""
     seen = Seen()
-    seen.kind, seen.keep = _kind(value), value
-    if isinstance(value, np.ndarray):
-        _of_numpy(seen, value, who)
-    elif seen.kind.startswith("torch.") and hasattr(value, "data_ptr"):
-        _of_torch(seen, value, who)
-    elif hasattr(value, "__cuda_array_interface__"):
-        _of_interface(seen, value.__cuda_array_interface__, who)
-        seen.space = CUDA
-        device = getattr(value, "device", None)
-        seen.ordinal = int(getattr(device, "id", -1))
-        if seen.ordinal < 0:
-            seen.space = UNKNOWN
-    elif hasattr(value, "__dlpack__"):
-        _of_dlpack(seen, value, stream)
-    elif hasattr(value, "__array_interface__"):
-        _of_interface(seen, value.__array_interface__, who)
-        seen.space = HOST
-    elif hasattr(value, "data_ptr"):
-        seen.address = int(value.data_ptr())
-    else:
-        raise make_error(
-            "INVALID_VARIANT_PACK",
-            f"{who}: Object does not have the __dlpack__() method: a {seen.kind} is no buffer; pass a NumPy or PyTorch "
-            "array, an object with __dlpack__, or an address.",
-        )
+    seen.keep = value
+    reader = _READERS.get(type(value))
+    if reader is None:
+        reader = _reader(value)
+        if reader is None:
+            raise make_error(
+                "INVALID_VARIANT_PACK",
+                f"{who}: Object does not have the __dlpack__() method: a {_kind(value)} is no buffer; pass a NumPy or PyTorch "
+                "array, an object with __dlpack__, or an address.",
+            )
+        if reader is _of_torch:  # one reader for the type; other objects may change what they offer
+            _READERS[type(value)] = reader
+    reader(seen, value, who, stream)
     return seen
 
 
@@ -208,7 +241,7 @@ def bind(t: tensor, value: Any, stream: Optional[int]) -> Tuple[NativeBuffer, An
     if seen.data_type is None:
         raise make_error(
             "INVALID_VARIANT_PACK",
-            f"Tensor '{t._name}' (uid {uid}) is {dtype.name}, and the {seen.kind} bound to it holds {seen.type_name}, which "
+            f"Tensor '{t._name}' (uid {uid}) is {dtype.name}, and the {_kind(seen.keep)} bound to it holds {seen.type_name}, which "
             f"no data_type names; pass a buffer of {dtype.name} (a view of raw bits is never taken silently).",
         )
     element = _VECTOR_TYPES.get(dtype, (dtype, 1))[0]

@@ -27,9 +27,9 @@ void sweep(Direction direction, const std::vector<std::string>& names, std::uint
   EXPECT_GT(ran, count);
 }
 
-TEST(FloatRandom, Fprop) { sweep(Direction::fprop, {"direct_float"}, 1000, 400); }
+TEST(FloatRandom, Fprop) { sweep(Direction::fprop, {"direct_float", "direct_float_lanes"}, 1000, 400); }
 TEST(FloatRandom, Wgrad) { sweep(Direction::wgrad, {"wgrad_float"}, 3000, 300); }
-TEST(FloatRandom, Dgrad) { sweep(Direction::dgrad, {"direct_float"}, 2000, 400); }
+TEST(FloatRandom, Dgrad) { sweep(Direction::dgrad, {"direct_float", "direct_float_lanes"}, 2000, 400); }
 
 }  // namespace
 }  // namespace octavo
