@@ -21,6 +21,7 @@ std::span<const Engine* const> engines() {
 #endif
       cuda_depthwise_engine(),
       cuda_simt_engine(),
+      cuda_mma_engine(),
   };
   return kEngines;
 }
