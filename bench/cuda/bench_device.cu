@@ -60,10 +60,13 @@ __global__ void interleave_kernel(const int8_t* x, int8_t* to, size_t pixels, si
   size_t ch = i % c, px = i / c, n = px / per_image, hw = px % per_image;
   to[((n * (c / 32) + ch / 32) * per_image + hw) * 32 + ch % 32] = x[i];
 }
-__global__ void interleave_filter_kernel(const int8_t* w, int8_t* to, int k, int rs, int c) {
+/// CUTLASS's interleaved epilogue stores without shared memory, so it wants the filters of each 32 in the order of its fragments.
+__device__ int cutlass_filter(int k) { return k / 32 * 32 + k % 8 / 2 * 8 + k % 32 / 8 * 2 + k % 2; }
+__global__ void interleave_filter_kernel(const int8_t* w, int8_t* to, int k, int rs, int c, bool cutlass) {
   size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
   if (i >= size_t(k) * rs * c) return;
   size_t ch = i % c, tap = i / c % rs, kk = i / c / rs;
+  if (cutlass) kk = size_t(cutlass_filter(int(kk)));
   to[((ch / 32 * rs + tap) * k + kk) * 32 + ch % 32] = w[i];
 }
 __global__ void check_kernel(const void* y, const void* ref, size_t pixels, size_t per_image, int k, bool half,
@@ -128,9 +131,9 @@ void bench_interleave(const void* x, void* to, size_t pixels, size_t per_image, 
   interleave_kernel<<<unsigned((pixels * c + 255) / 256), 256>>>(static_cast<const int8_t*>(x), static_cast<int8_t*>(to),
                                                                  pixels, per_image, c);
 }
-void bench_interleave_filter(const void* w, void* to, int k, int rs, int c) {
+void bench_interleave_filter(const void* w, void* to, int k, int rs, int c, bool cutlass) {
   interleave_filter_kernel<<<unsigned((size_t(k) * rs * c + 255) / 256), 256>>>(static_cast<const int8_t*>(w),
-                                                                                static_cast<int8_t*>(to), k, rs, c);
+                                                                                static_cast<int8_t*>(to), k, rs, c, cutlass);
 }
 int bench_check(const void* y, const void* ref, const PeerProblem& z, bool half, bool interleaved, float scale,
                 const float* scales, const float* bias) {

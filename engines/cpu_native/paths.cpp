@@ -16,6 +16,8 @@ extern const Path kGroupedS8;
 extern const Path kDirectFloat;
 extern const Path kDirectFloatLanes;
 extern const Path kWgradFloat;
+extern const Path kDgradS8;
+extern const Path kWgradS8;
 
 std::span<const Path> paths() {
   static const std::vector<Path> kPaths{
@@ -27,6 +29,8 @@ std::span<const Path> paths() {
       kDirectFloat,
       kDirectFloatLanes,
       kWgradFloat,
+      kDgradS8,
+      kWgradS8,
   };
   return kPaths;
 }

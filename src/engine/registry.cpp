@@ -19,6 +19,7 @@ std::span<const Engine* const> engines() {
       onednn_engine(),
 #endif
       cuda_simt_engine(),
+      cuda_mma_engine(),
   };
   return kEngines;
 }

@@ -19,8 +19,10 @@ namespace {
 using testing::Counts;
 using testing::fake_counts;
 
-/// Engines whose kernels the fake driver can run: no tensor-core instructions.
-bool runs_on_fake(std::string_view engine) { return engine == "cuda_simt" || engine == "cuda_depthwise"; }
+/// Engines whose kernels the fake driver can run.
+bool runs_on_fake(std::string_view engine) {
+  return engine == "cuda_simt" || engine == "cuda_depthwise" || engine == "cuda_mma";
+}
 
 class Launch : public ::testing::Test {
  protected:

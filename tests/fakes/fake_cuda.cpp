@@ -35,6 +35,7 @@ namespace fs = std::filesystem;
 struct HostKernel {
   int (*sizes)(std::size_t*) = nullptr;
   void (*run)(const unsigned*, const unsigned*, void**) = nullptr;
+  HostKernel* reduce = nullptr;  ///< the module's second entry point
 };
 struct FakeContext {
   int ordinal = 0;
@@ -89,7 +90,11 @@ HostKernel* compile(const fs::path& entry) {
   const char* compiler = std::getenv("OCTAVO_FAKE_COMPILER");
   const fs::path scratch = entry.parent_path().parent_path() / "fake";
   fs::create_directories(scratch);
-  const std::string text = "#include \"host_prelude.h\"\n" + read_file(entry / "kernel.cu") + "\n#include \"host_epilogue.h\"\n";
+  const std::string kernel_text = read_file(entry / "kernel.cu");
+  const auto mentions = [&](const char* word) { return kernel_text.find(word) != std::string::npos; };
+  const std::string text = std::string("#include \"host_prelude.h\"\n") +
+                           (mentions("conv/halo.cuh") || mentions("conv/igemm.cuh") ? "#include \"host_tensor.h\"\n" : "") + kernel_text +
+                           (mentions("octavo_reduce(") ? "\n#define OCTAVO_FAKE_REDUCE 1" : "") + "\n#include \"host_epilogue.h\"\n";
   const std::string base = (scratch / (std::to_string(::getpid()) + "." + std::to_string(counter++))).string();
   const std::string call = std::string(compiler ? compiler : "c++") +
                            " -std=c++17 -O1 -w -fPIC -shared -ffp-contract=off -fno-strict-aliasing -fwrapv" + include_flags();
@@ -98,7 +103,7 @@ HostKernel* compile(const fs::path& entry) {
   inputs += entry.filename().string();
   const std::string list = std::getenv("OCTAVO_FAKE_KERNELS") ? std::getenv("OCTAVO_FAKE_KERNELS") : "";
   const std::string fakes = list.substr(list.rfind(':') + 1);
-  inputs += read_file(fakes + "/host_prelude.h") + read_file(fakes + "/host_epilogue.h");
+  inputs += read_file(fakes + "/host_prelude.h") + read_file(fakes + "/host_epilogue.h") + read_file(fakes + "/host_tensor.h");
   const fs::path built = scratch / (std::to_string(std::hash<std::string>{}(inputs)) + ".so");
   if (!fs::exists(built)) {
     std::ofstream(base + ".cpp") << text;
@@ -116,6 +121,8 @@ HostKernel* compile(const fs::path& entry) {
   auto* kernel = new HostKernel;
   kernel->sizes = reinterpret_cast<int (*)(std::size_t*)>(dlsym(library, "octavo_fake_sizes"));
   kernel->run = reinterpret_cast<void (*)(const unsigned*, const unsigned*, void**)>(dlsym(library, "octavo_fake_run"));
+  if (void* reduce = dlsym(library, "octavo_fake_run_reduce"))
+    kernel->reduce = new HostKernel{kernel->sizes, reinterpret_cast<void (*)(const unsigned*, const unsigned*, void**)>(reduce), nullptr};
   return kernel;
 }
 
@@ -192,6 +199,10 @@ Status cuModuleLoadData(Module* m, const void* image) {
 }
 Status cuModuleUnload(Module) { return 0; }
 Status cuModuleGetFunction(Function* f, Module m, const char* name) {
+  if (std::strcmp(name, "octavo_reduce") == 0) {
+    HostKernel* reduce = reinterpret_cast<HostKernel*>(m)->reduce;
+    return reduce ? (*f = reinterpret_cast<Function>(reduce), 0) : kNotFound;
+  }
   if (std::strcmp(name, "octavo_kernel") != 0) return kNotFound;
   return *f = reinterpret_cast<Function>(m), 0;
 }
