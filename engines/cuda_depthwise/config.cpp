@@ -154,11 +154,8 @@ double cost_us(const Problem& p, const View& view, const Config& c, const Device
   work += 48. / per_tile * c.v / 4;  // positions, the filter's loads
   // Measured on an H200: sixteen bytes of channels leave too few warps (1.2 to 1.5 times the time of eight).
   if (element_bytes(view.x_type) == 1 && c.v == 16) work *= 1.3;
-  // Likewise: long tiles pay only where a row is hardly longer, and narrow vectors of halves only while the caches hold all.
-  if (path == Path::taps && c.tq == 8 && view.y[1] >= 16) work *= 1.3;
   const double issue = outputs * work / rate;
-  const bool narrow = path == Path::plain && c.v * element_bytes(view.x_type) < 16 && bytes > 16e6;
-  const double memory = bytes / (bandwidth(device) * 1e3) * (narrow ? 1.3 : 1.);
+  const double memory = bytes / (bandwidth(device) * 1e3);
   // Few threads do not fill the device.
   const double threads = static_cast<double>(tiles_of(view, c)) * static_cast<double>(view.channels) / c.v;
   const double fill = std::min(1., threads / (std::max(device.sm_count, 1) * 192.));
