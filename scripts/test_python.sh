@@ -9,6 +9,8 @@ select=()
 if [ "${1:-}" = quick ]; then
   select=(-m "not slow")
 else
+  # The Python side's share of the random graphs.
+  export OCTAVO_RANDOM_GRAPHS=${OCTAVO_RANDOM_GRAPHS:-5000}
   apt_packages chromium && export OCTAVO_REQUIRE_BROWSER=1
 fi
 .venv/bin/python scripts/docs.py --check .venv/bin/octavo
