@@ -146,6 +146,8 @@ Verdict fits(const Config& c, const Lowered& l, const DeviceTraits& device) {
   }
   if (!l.halo_reason.empty()) return Verdict::no(l.halo_reason);
   if (c.m < 1 || c.m > 4 || c.m * n_tiles > 32) return Verdict::no("the accumulators of a warp do not fit its registers");
+  if (c.m * n_tiles == 32 && l.epilogue_reads)
+    return Verdict::no("128 accumulators a thread leave no registers for the tensors that the epilogue reads");
   if (c.groups < 1 || c.groups > 4 || c.resident > 1 || c.stages < (c.resident ? 2 : 3))
     return Verdict::no("groups or stages are out of range");
   if (l.k / l.groups % c.n != 0)

@@ -353,6 +353,8 @@ Result<Lowered> lower(const Problem& p, const DeviceTraits& device) {
   Lowered l;
   l.a = *a, l.b = *b;
   if (p.result().elements() == 0) return l;
+  for (const Epilogue::Operand& o : p.epilogue.operands)
+    l.epilogue_reads = l.epilogue_reads || (o.source == Epilogue::Source::device && o.desc.elements() > 1);
   if (p.direction == Direction::fprop)
     lower_fprop(p, d, l);
   else if (p.direction == Direction::dgrad)

@@ -49,6 +49,7 @@ struct Lowered {
   bool transposed = false, flip = false;         ///< of the result: StoreConfig
   bool correct = false;                          ///< a zero point of x: subtract its share of each filter's sum
   std::int64_t zero_point = 0;
+  bool epilogue_reads = false;  ///< the epilogue reads tensors that vary: they take registers beside the accumulators
   Operand x, w;
   std::string halo_reason;  ///< why the halo kernel cannot run it; empty: it can
 
