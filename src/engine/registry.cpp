@@ -13,15 +13,12 @@ namespace octavo {
 
 std::span<const Engine* const> engines() {
   // One line an engine.
-  static const std::array kEngines{
-      cpu_reference_engine(),
-      cpu_native_engine(),
+  static const std::array kEngines {
+    cpu_reference_engine(), cpu_native_engine(),
 #if OCTAVO_HAVE_ONEDNN
-      onednn_engine(),
+        onednn_engine(),
 #endif
-      cuda_depthwise_engine(),
-      cuda_simt_engine(),
-      cuda_mma_engine(),
+        cuda_depthwise_engine(), cuda_simt_engine(), cuda_mma_engine(),
   };
   return kEngines;
 }
