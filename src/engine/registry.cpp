@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/winners.h"
 #include "octavo/engine.h"
-#include "tune/store.h"
 
 namespace octavo {
 
