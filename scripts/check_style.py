@@ -12,6 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 CODE = {".cpp", ".h", ".cuh", ".cu", ".py", ".pyi"}
 LONGEST = 800
 
+
 def tracked():
     names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
     return [ROOT / n for n in names.split("\0") if n and (ROOT / n).is_file()]
@@ -37,7 +38,6 @@ def main():
         if match := re.search(r"(?<![\w.])/(work|farm|home|Users)/", text):
             if name != "scripts/check_style.py":
                 complaints.append(f"{name}: holds a path of somebody's machine ({match.group(0)}...)")
-        if path.suffix in {".cpp", ".h", ".cuh", ".cu"}:
     for complaint in complaints:
         print(complaint)
     print(f"style: {len(complaints)} complaint{'' if len(complaints) == 1 else 's'}")
