@@ -20,4 +20,4 @@ void bench_interleave_filter(const void* w, void* to, int k, int rs, int c, bool
 int bench_check(const void* y, const void* ref, const PeerProblem& z, bool half, bool interleaved, float scale,
                 const float* scales, const float* bias);
 /// Rate of mma.sync from registers, in 1e12 operations a second.
-double bench_mma_rate(bool half, int sms);
+double bench_mma_rate(bool half, int sms, int threads = 256);

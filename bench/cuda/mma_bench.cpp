@@ -302,8 +302,8 @@ void make_buffers(const Problem& z, bool half, Buffers& b) {
   CHECK(cudaDeviceSynchronize());
 }
 void free_buffers(Buffers& b) {
-  for (void* p :
-       {(void*)b.x, (void*)b.w, (void*)b.y, (void*)b.xi, (void*)b.wi, (void*)b.wc, (void*)b.ref, (void*)b.scales, (void*)b.bias, b.partial})
+  for (void* p : {(void*)b.x, (void*)b.w, (void*)b.y, (void*)b.xi, (void*)b.wi, (void*)b.wc, (void*)b.ref, (void*)b.scales,
+                  (void*)b.bias, b.partial})
     cudaFree(p);
 }
 
@@ -507,8 +507,11 @@ int main(int argc, char** argv) {
     int driver = 0;
     cudaDriverGetVersion(&driver);
     g_sms = d.multiProcessorCount;
-    std::printf("{\"device\": \"%s\", \"sms\": %d, \"driver\": %d, \"mma_s8_tops\": %.1f, \"mma_f16_tflops\": %.1f}\n", d.name,
-                g_sms, driver, bench_mma_rate(false, g_sms), bench_mma_rate(true, g_sms));
+    std::printf(
+        "{\"device\": \"%s\", \"sms\": %d, \"driver\": %d, \"mma_s8_tops\": %.1f, \"mma_f16_tflops\": %.1f, "
+        "\"mma_s8_tops_128_threads\": %.1f, \"mma_s8_tops_384_threads\": %.1f}\n",
+        d.name, g_sms, driver, bench_mma_rate(false, g_sms), bench_mma_rate(true, g_sms), bench_mma_rate(false, g_sms, 128),
+        bench_mma_rate(false, g_sms, 384));
     std::fflush(stdout);
   }
   auto work = [&](const Problem& z, bool half, const std::function<void(std::vector<Candidate>&, Buffers&)>& fill) {

@@ -105,7 +105,6 @@ Rates rates_of(const DeviceTraits& device, dev::Elem element) {
     default:
       break;
   }
-  if (element == dev::Elem::tf32 && device.sm >= 80) r.mma *= 1;  // half the elements in the same bytes
   r.pack = r.dram * 0.55;
   return r;
 }

@@ -13,8 +13,8 @@
 
 namespace octavo::dev {
 
-/// Epilogue: of_channels = epilogue.template channels<V>(k, valid), then epilogue.template store<V>(of_channels, values, n, d, p, q, k,
-/// valid): values[0..valid) belong to channels k.. at (n, d, p, q).
+/// Epilogue: of_channels = epilogue.template channels<V>(k, valid), then epilogue.template store<V>(of_channels, values, n, d,
+/// p, q, k, valid): values[0..valid) belong to channels k.. at (n, d, p, q).
 template <const HaloConfig& cfg, class Epilogue>
 struct Halo {
   static constexpr int kN = halo_n_tiles(cfg), kTile = cfg.tile, kR = cfg.r, kS = cfg.s, kQuads = kTile + kR - 1;

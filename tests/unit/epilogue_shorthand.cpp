@@ -31,7 +31,7 @@ TEST(EpilogueShorthand, IsTheEpilogueWrittenOut) {
   const std::string line = kLine;
   EXPECT_EQ(with("scale+bias+relu"), line + " epi=%1=f32.channel;%2=f32.channel;%3=mul(%0,%1);%4=add(%3,%2);%5=relu_fwd(%4)");
   EXPECT_EQ(with("scale1+bias"), line + " epi=%1=f32.scalar;%2=f32.channel;%3=mul(%0,%1);%4=add(%3,%2)");
-  EXPECT_EQ(with("scale+add+relu"), line + " epi=%1=f32.channel;%2=s8.full:nhwc;%3=mul(%0,%1);%4=add(%3,%2);%5=relu_fwd(%4)");
+  EXPECT_EQ(with("scale+add+relu"), line + " epi=%1=f32.channel;%2=s8.full;%3=mul(%0,%1);%4=add(%3,%2);%5=relu_fwd(%4)");
   EXPECT_EQ(with("none"), line);
   EXPECT_EQ(with(""), line);
 }
