@@ -18,3 +18,4 @@ else
   rm -f /tmp/octavo-format.$$
 fi
 python3 scripts/check_style.py
+python3 scripts/check_dependencies.py

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Octavo Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#if defined(__x86_64__)
+
 #include <algorithm>
 
 #include "engines/cpu_native/amx_s8.h"
@@ -51,3 +53,5 @@ const DirectIsa kBase = make_base();
 const AmxIsa kAmxHardware = make_amx<HardwareTiles, VectorFinish>(&kBase, &finish, true);
 
 }  // namespace octavo::cpu_native
+
+#endif

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Octavo Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#if defined(__x86_64__)
+
 #include <immintrin.h>
 
 #include "engines/cpu_native/direct_s8_kernels.h"
@@ -43,3 +45,5 @@ constexpr DirectIsa make() {
 const DirectIsa kDirectAvx2 = make();
 
 }  // namespace octavo::cpu_native
+
+#endif

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Octavo Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#if defined(__x86_64__)
+
 #include <immintrin.h>
 
 #include "engines/cpu_native/direct_s8_x86_512.h"
@@ -36,3 +38,5 @@ constexpr DirectIsa make() {
 const DirectIsa kDirectVnni = make();
 
 }  // namespace octavo::cpu_native
+
+#endif

@@ -301,7 +301,11 @@ class DirectPlan : public Plan {
   }
 
   /// Gathered windows whose taps along w lie side by side: encode the rows once, then copy a stretch a point and filter row.
-  bool stretches() const { return im2col_ && g_.groups == 1 && g_.dilation[2] == 1 && !g_.flip && g_.filter[0] == 1; }
+  bool stretches() const {
+    // Every depth of the output reads a depth of the image: no plane of padding.
+    const bool planes = g_.filter[0] == 1 && g_.pad[0] == 0 && (g_.out[0] - 1) * g_.stride[0] < g_.in[0];
+    return im2col_ && g_.groups == 1 && g_.dilation[2] == 1 && !g_.flip && planes;
+  }
   std::int64_t stretch_row_bytes() const { return (block_.in_columns * g_.cg + 64) * encoded_bytes(); }
 
   void gather_stretches(const Args& args, const Block& b, std::uint8_t* lines, std::uint8_t* to) const {

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Octavo Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#if defined(__x86_64__)
+
 #include <immintrin.h>
 
 #include "engines/cpu_native/epilogue_chain.h"
@@ -118,3 +120,5 @@ void run_chain_avx2(const TileEpilogue::Program& program, const TileEpilogue::Bo
 }
 
 }  // namespace octavo::cpu_native
+
+#endif

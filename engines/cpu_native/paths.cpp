@@ -21,16 +21,8 @@ extern const Path kWgradS8;
 
 std::span<const Path> paths() {
   static const std::vector<Path> kPaths{
-      kAmxS8,
-      kDirectS8,
-      kWinogradS8,
-      kDepthwiseS8,
-      kGroupedS8,
-      kDirectFloat,
-      kDirectFloatLanes,
-      kWgradFloat,
-      kDgradS8,
-      kWgradS8,
+      kAmxS8,       kDirectS8,         kWinogradS8, kDepthwiseS8, kGroupedS8,
+      kDirectFloat, kDirectFloatLanes, kWgradFloat, kDgradS8,     kWgradS8,
   };
   return kPaths;
 }

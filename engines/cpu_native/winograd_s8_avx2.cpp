@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Octavo Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#if defined(__x86_64__)
+
 #include <immintrin.h>
 
 #include "engines/cpu_native/winograd_s8_kernels.h"
@@ -59,3 +61,5 @@ const WinogradIsa kWinogradAvx2{&kDirectAvx2, Words256::kWords, &Winograd<Words2
                                 &Winograd<Words256>::filter};
 
 }  // namespace octavo::cpu_native
+
+#endif

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Octavo Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#if defined(__x86_64__)
+
 #include "engines/cpu_native/winograd_s8_x86_512.h"
 
 namespace octavo::cpu_native {
@@ -9,3 +11,5 @@ const WinogradIsa kWinogradAvx512{&kDirectAvx512, Words512::kWords, &Winograd<Wo
                                   &Winograd<Words512>::filter};
 
 }  // namespace octavo::cpu_native
+
+#endif

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Octavo Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#if defined(__x86_64__)
+
 #include "engines/cpu_native/direct_s8_kernels.h"
 #include "engines/cpu_native/winograd_s8_x86_512.h"
 
@@ -46,3 +48,5 @@ const WinogradIsa kWinogradVnni{&kWordsVnni, Words512::kWords, &Winograd<Words51
                                 &Winograd<Words512>::filter};
 
 }  // namespace octavo::cpu_native
+
+#endif

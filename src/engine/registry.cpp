@@ -6,22 +6,19 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/winners.h"
 #include "octavo/engine.h"
-#include "tune/store.h"
 
 namespace octavo {
 
 std::span<const Engine* const> engines() {
   // One line an engine.
-  static const std::array kEngines{
-      cpu_reference_engine(),
-      cpu_native_engine(),
+  static const std::array kEngines {
+    cpu_reference_engine(), cpu_native_engine(),
 #if OCTAVO_HAVE_ONEDNN
-      onednn_engine(),
+        onednn_engine(),
 #endif
-      cuda_depthwise_engine(),
-      cuda_simt_engine(),
-      cuda_mma_engine(),
+        cuda_depthwise_engine(), cuda_simt_engine(), cuda_mma_engine(),
   };
   return kEngines;
 }

@@ -10,9 +10,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "engine/winners.h"
 #include "octavo/engine.h"
 #include "support.h"
-#include "tune/store.h"
 #include "tune/tuner.h"
 #include "verify/compare.h"
 

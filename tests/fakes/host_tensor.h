@@ -30,15 +30,15 @@ struct Copies {
   std::deque<std::vector<Copy>> groups;
   std::vector<Copy> open;
 };
-static std::map<unsigned, Copies> copies;     // by thread
-static std::map<int, Barrier> named;          // by barrier
+static std::map<unsigned, Copies> copies;  // by thread
+static std::map<int, Barrier> named;       // by barrier
 struct Operands {
   const unsigned* a[32];
   unsigned b[32][2], address[32];
   unsigned* to[32];
   void* c[32];
 };
-static Operands operands[32];                 // by warp
+static Operands operands[32];  // by warp
 
 inline char* shared(unsigned address, unsigned bytes) {
   if (address % bytes != 0 || address + bytes > sizeof shared_memory) __builtin_trap();

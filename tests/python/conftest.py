@@ -16,6 +16,12 @@ except ImportError:
 _not_observed = []
 
 
+def not_observed(node, what):
+    """Skips a test that this machine cannot run, and counts it."""
+    _not_observed.append((node.nodeid, what))
+    pytest.skip(f"needs {what}: not observed")
+
+
 def pytest_configure(config):
     config.addinivalue_line("markers", "torch: needs PyTorch")
     config.addinivalue_line("markers", "slow: minutes, not seconds")
@@ -25,13 +31,13 @@ def pytest_runtest_setup(item):
     if item.get_closest_marker("torch") and torch is None:
         if os.environ.get("OCTAVO_REQUIRE_TORCH") == "1":
             pytest.fail("PyTorch is not installed, and OCTAVO_REQUIRE_TORCH=1")
-        _not_observed.append(item.nodeid)
-        pytest.skip("PyTorch is not installed: not observed")
+        not_observed(item, "PyTorch")
 
 
 def pytest_terminal_summary(terminalreporter):
-    if _not_observed:
-        terminalreporter.write_line(f"NOT OBSERVED: {len(_not_observed)} tests need PyTorch, which is not installed")
+    for what in sorted({what for _, what in _not_observed}):
+        count = sum(1 for _, needed in _not_observed if needed == what)
+        terminalreporter.write_line(f"NOT OBSERVED: {count} tests need {what}, which this machine does not have")
     from random_graphs import COUNT
 
     if COUNT["graphs"]:

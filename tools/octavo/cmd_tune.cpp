@@ -6,9 +6,9 @@
 
 #include "check.h"
 #include "command.h"
+#include "engine/winners.h"
 #include "layers.h"
 #include "progress.h"
-#include "tune/store.h"
 #include "tune/tuner.h"
 #include "verify/device_memory.h"
 

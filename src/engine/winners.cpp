@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Octavo Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tune/store.h"
+#include "engine/winners.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
