@@ -47,10 +47,14 @@ for work in ${*:-all}; do
     if command -v ncu >/dev/null; then
       note profile
       : >"$out/ncu.txt"
-      for c in "halo k128 w2x2 g2 t4 st5 res nc32" "halo k64 w4x1 g2 t4 st4 res nc32" "cutlass nc32"; do
+      number=0
+      for c in "halo k128 w2x2 g2 t4 st5 res nc32" "halo k64 w4x1 g2 t4 st4 res nc32"; do
+        number=$((number + 1))
         echo "== $c" >>"$out/ncu.txt"
-        timeout 60 ncu --clock-control none --set full -c 1 -s 6 -k 'regex:octavo_kernel|cutlass|Kernel' \
+        timeout 60 ncu --clock-control none --set full -c 1 -s 6 -k regex:octavo_kernel -f -o "$build/profile$number" \
           "$build/mma_bench" kernels "$layers" --work stated --only "$c" --rounds 1 >>"$out/ncu.txt" 2>&1
+        ncu -i "$build/profile$number.ncu-rep" --page details --print-details all >>"$out/ncu.txt" 2>&1
+        ncu -i "$build/profile$number.ncu-rep" --page source --csv >"$out/ncu_source$number.csv" 2>&1
       done
     fi ;;
   esac

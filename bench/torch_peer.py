@@ -12,8 +12,11 @@ import time
 
 
 def hello(request):
+    import warnings
+
     import torch
 
+    warnings.filterwarnings("ignore")  # what is deprecated there is said on stderr, in the middle of a table
     torch.set_num_threads(request["threads"])
     torch.set_grad_enabled(False)
     return {"version": torch.__version__}

@@ -60,10 +60,14 @@ __global__ void interleave_kernel(const int8_t* x, int8_t* to, size_t pixels, si
   size_t ch = i % c, px = i / c, n = px / per_image, hw = px % per_image;
   to[((n * (c / 32) + ch / 32) * per_image + hw) * 32 + ch % 32] = x[i];
 }
-__global__ void interleave_filter_kernel(const int8_t* w, int8_t* to, int k, int rs, int c) {
+/// CUTLASS's interleaved epilogue stores without shared memory, so it wants the filters of each 32 in the order of its
+/// fragments.
+__device__ int cutlass_filter(int k) { return k / 32 * 32 + k % 8 / 2 * 8 + k % 32 / 8 * 2 + k % 2; }
+__global__ void interleave_filter_kernel(const int8_t* w, int8_t* to, int k, int rs, int c, bool cutlass) {
   size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
   if (i >= size_t(k) * rs * c) return;
   size_t ch = i % c, tap = i / c % rs, kk = i / c / rs;
+  if (cutlass) kk = size_t(cutlass_filter(int(kk)));
   to[((ch / 32 * rs + tap) * k + kk) * 32 + ch % 32] = w[i];
 }
 __global__ void check_kernel(const void* y, const void* ref, size_t pixels, size_t per_image, int k, bool half,
@@ -83,7 +87,7 @@ __global__ void check_kernel(const void* y, const void* ref, size_t pixels, size
   }
 }
 template <bool half>
-__global__ void __launch_bounds__(256) rate_kernel(int* out, int rounds) {
+__global__ void __launch_bounds__(512) rate_kernel(int* out, int rounds) {
   int c[16][4];
   for (auto& row : c)
     for (int& v : row) v = int(threadIdx.x);
@@ -128,9 +132,9 @@ void bench_interleave(const void* x, void* to, size_t pixels, size_t per_image, 
   interleave_kernel<<<unsigned((pixels * c + 255) / 256), 256>>>(static_cast<const int8_t*>(x), static_cast<int8_t*>(to),
                                                                  pixels, per_image, c);
 }
-void bench_interleave_filter(const void* w, void* to, int k, int rs, int c) {
+void bench_interleave_filter(const void* w, void* to, int k, int rs, int c, bool cutlass) {
   interleave_filter_kernel<<<unsigned((size_t(k) * rs * c + 255) / 256), 256>>>(static_cast<const int8_t*>(w),
-                                                                                static_cast<int8_t*>(to), k, rs, c);
+                                                                                static_cast<int8_t*>(to), k, rs, c, cutlass);
 }
 int bench_check(const void* y, const void* ref, const PeerProblem& z, bool half, bool interleaved, float scale,
                 const float* scales, const float* bias) {
@@ -143,7 +147,7 @@ int bench_check(const void* y, const void* ref, const PeerProblem& z, bool half,
   cudaMemcpy(&host, wrong, 4, cudaMemcpyDeviceToHost);
   return host;
 }
-double bench_mma_rate(bool half, int sms) {
+double bench_mma_rate(bool half, int sms, int threads) {
   int* out;
   cudaMalloc(&out, 4);
   cudaEvent_t a, b;
@@ -154,9 +158,9 @@ double bench_mma_rate(bool half, int sms) {
   for (int i = 0; i < 6; ++i) {
     cudaEventRecord(a);
     if (half)
-      rate_kernel<true><<<sms, 256>>>(out, kRounds);
+      rate_kernel<true><<<sms, threads>>>(out, kRounds);
     else
-      rate_kernel<false><<<sms, 256>>>(out, kRounds);
+      rate_kernel<false><<<sms, threads>>>(out, kRounds);
     cudaEventRecord(b);
     cudaEventSynchronize(b);
     float ms;
@@ -164,5 +168,5 @@ double bench_mma_rate(bool half, int sms) {
     best = ms < best ? ms : best;
   }
   cudaFree(out);
-  return 2.0 * 16 * 8 * (half ? 16 : 32) * 16.0 * kRounds * 8 * sms / (best * 1e-3) * 1e-12;
+  return 2.0 * 16 * 8 * (half ? 16 : 32) * 16.0 * kRounds * (threads / 32) * sms / (best * 1e-3) * 1e-12;
 }

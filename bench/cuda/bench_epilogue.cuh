@@ -14,8 +14,24 @@ struct BenchEpilogue {
 
 template <int kKind>  // 0: s8 per tensor, 1: s8 per channel + bias + ReLU, 2: f16
 struct BenchStore : BenchEpilogue {
+  template <int V>
+  struct Channels {
+    float4 scales[kKind == 1 ? V / 4 : 1], bias[kKind == 1 ? V / 4 : 1];
+  };
+  template <int V>
+  __device__ __forceinline__ Channels<V> channels(int k, int) const {
+    Channels<V> held;
+    if constexpr (kKind == 1)
+#pragma unroll
+      for (int i = 0; i < V / 4; ++i) {
+        held.scales[i] = *reinterpret_cast<const float4*>(scales + k + 4 * i);
+        held.bias[i] = *reinterpret_cast<const float4*>(bias + k + 4 * i);
+      }
+    return held;
+  }
   template <int V, class Acc>
-  __device__ __forceinline__ void store(const Acc (&v)[V], int n, int d, int p, int q, int k, int valid) const {
+  __device__ __forceinline__ void store(const Channels<V>& held, const Acc (&v)[V], int n, int d, int p, int q, int k,
+                                        int valid) const {
     const long long at = n * sn + p * sp + q * sq + (k >> 5) * sk + (k & 31);
     if constexpr (kKind < 2) {
       signed char* out = static_cast<signed char*>(y) + at;
@@ -25,8 +41,7 @@ struct BenchStore : BenchEpilogue {
         int a[4];
         float s[4] = {scale, scale, scale, scale}, b[4] = {0, 0, 0, 0};
         if constexpr (kKind == 1) {
-          float4 s4 = *reinterpret_cast<const float4*>(scales + k + 4 * i),
-                 b4 = *reinterpret_cast<const float4*>(bias + k + 4 * i);
+          const float4 s4 = held.scales[i], b4 = held.bias[i];
           s[0] = s4.x, s[1] = s4.y, s[2] = s4.z, s[3] = s4.w, b[0] = b4.x, b[1] = b4.y, b[2] = b4.z, b[3] = b4.w;
         }
 #pragma unroll

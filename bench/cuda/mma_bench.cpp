@@ -142,7 +142,7 @@ struct Candidate {
 /// Device buffers of one problem; `sets` copies of x and y so that a rotation over them misses the L2.
 struct Buffers {
   static constexpr int kSets = 6;
-  char *x = nullptr, *w = nullptr, *y = nullptr, *xi = nullptr, *wi = nullptr;
+  char *x = nullptr, *w = nullptr, *y = nullptr, *xi = nullptr, *wi = nullptr, *wc = nullptr;
   int* ref = nullptr;
   float* reff = nullptr;
   float *scales = nullptr, *bias = nullptr;
@@ -293,15 +293,17 @@ void make_buffers(const Problem& z, bool half, Buffers& b) {
     CHECK(cudaMalloc(&b.xi, b.px * Buffers::kSets));
     CHECK(cudaMalloc(&b.wi, b.nw + 256));
     bench_interleave(b.x, b.xi, size_t(z.n) * z.h * z.w, size_t(z.h) * z.w, z.c);
-    bench_interleave_filter(b.w, b.wi, z.k, z.r * z.s, z.c);
+    CHECK(cudaMalloc(&b.wc, b.nw + 256));
+    bench_interleave_filter(b.w, b.wi, z.k, z.r * z.s, z.c, false);
+    bench_interleave_filter(b.w, b.wc, z.k, z.r * z.s, z.c, true);
     for (int i = 1; i < Buffers::kSets; ++i) CHECK(cudaMemcpy(b.xi + i * b.px, b.xi, b.nx, cudaMemcpyDeviceToDevice));
   }
   for (int i = 1; i < Buffers::kSets; ++i) CHECK(cudaMemcpy(b.x + i * b.px, b.x, b.nx, cudaMemcpyDeviceToDevice));
   CHECK(cudaDeviceSynchronize());
 }
 void free_buffers(Buffers& b) {
-  for (void* p :
-       {(void*)b.x, (void*)b.w, (void*)b.y, (void*)b.xi, (void*)b.wi, (void*)b.ref, (void*)b.scales, (void*)b.bias, b.partial})
+  for (void* p : {(void*)b.x, (void*)b.w, (void*)b.y, (void*)b.xi, (void*)b.wi, (void*)b.wc, (void*)b.ref, (void*)b.scales,
+                  (void*)b.bias, b.partial})
     cudaFree(p);
 }
 
@@ -402,7 +404,7 @@ void add_peer(std::vector<Candidate>& list, const Problem& z, const Buffers& b, 
   if (g_no_gpu) return;
   std::vector<PeerLaunch> sets;
   for (int i = 0; i < Buffers::kSets; ++i) {
-    auto l = make(z, (interleaved ? b.xi : b.x) + i * b.px, interleaved ? b.wi : b.w, b.y + i * b.py, scale_of(z));
+    auto l = make(z, (interleaved ? b.xi : b.x) + i * b.px, interleaved ? b.wc : b.w, b.y + i * b.py, scale_of(z));
     if (!l) return;
     sets.push_back(l);
   }
@@ -505,8 +507,11 @@ int main(int argc, char** argv) {
     int driver = 0;
     cudaDriverGetVersion(&driver);
     g_sms = d.multiProcessorCount;
-    std::printf("{\"device\": \"%s\", \"sms\": %d, \"driver\": %d, \"mma_s8_tops\": %.1f, \"mma_f16_tflops\": %.1f}\n", d.name,
-                g_sms, driver, bench_mma_rate(false, g_sms), bench_mma_rate(true, g_sms));
+    std::printf(
+        "{\"device\": \"%s\", \"sms\": %d, \"driver\": %d, \"mma_s8_tops\": %.1f, \"mma_f16_tflops\": %.1f, "
+        "\"mma_s8_tops_128_threads\": %.1f, \"mma_s8_tops_384_threads\": %.1f}\n",
+        d.name, g_sms, driver, bench_mma_rate(false, g_sms), bench_mma_rate(true, g_sms), bench_mma_rate(false, g_sms, 128),
+        bench_mma_rate(false, g_sms, 384));
     std::fflush(stdout);
   }
   auto work = [&](const Problem& z, bool half, const std::function<void(std::vector<Candidate>&, Buffers&)>& fill) {

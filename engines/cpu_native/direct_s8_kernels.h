@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "engines/cpu_native/direct_s8.h"
+#include "engines/cpu_native/transpose.h"
 
 namespace octavo::cpu_native {
 
@@ -104,29 +105,32 @@ OCTAVO_INLINE void encode_run(const std::uint8_t* from, T* to, std::int64_t n, c
   for (std::int64_t i = 0; i < n; ++i) to[i] = encode(from[i]);
 }
 
-/// Channel-strided memory (NCHW): blocks of 16 pixels x 16 channels, transposed in registers of the compiler's choice.
+/// Channel-strided memory (NCHW): blocks of 16 channels x 16 pixels, transposed, then encoded.
 template <class T, class E>
 void encode_transposed(const RowPack& p, std::int64_t group, const E& encode) {
-  constexpr std::int64_t kBlock = 32;
+  constexpr std::int64_t kBlock = 16;
   const std::int64_t pitch = p.groups * p.group_bytes / static_cast<std::int64_t>(sizeof(T));
   const std::uint8_t* from = p.from + group * p.channels * p.channel_stride;
   T* to = reinterpret_cast<T*>(p.to + group * p.group_bytes);
+  // Channels outside: sixteen streams at a time, not one page after the other for every block.
   for (std::int64_t c0 = 0; c0 < p.channels; c0 += kBlock) {
     const std::int64_t nc = p.channels - c0 < kBlock ? p.channels - c0 : kBlock;
     for (std::int64_t w0 = 0; w0 < p.pixels; w0 += kBlock) {
       const std::int64_t nw = p.pixels - w0 < kBlock ? p.pixels - w0 : kBlock;
-      std::uint8_t block[kBlock][kBlock];
-      for (std::int64_t c = 0; c < nc; ++c) {
-        const std::uint8_t* s = from + (c0 + c) * p.channel_stride + w0 * p.pixel_stride;
-        if (p.pixel_stride == 1) {
-          std::memcpy(block[c], s, static_cast<std::size_t>(nw));
-        } else {
-          for (std::int64_t w = 0; w < nw; ++w) block[c][w] = s[w * p.pixel_stride];
+      const std::uint8_t* s = from + c0 * p.channel_stride + w0 * p.pixel_stride;
+      alignas(16) std::uint8_t turned[kBlock][kBlock];
+      if (p.pixel_stride == 1 && nw == kBlock && nc == kBlock) {
+        transpose_16x16(s, p.channel_stride, turned[0], kBlock);
+      } else {
+        for (std::int64_t c = 0; c < nc; ++c) {
+          for (std::int64_t w = 0; w < nw; ++w) turned[w][c] = s[c * p.channel_stride + w * p.pixel_stride];
         }
       }
-      for (std::int64_t w = 0; w < nw; ++w) {
-        T* d = to + (w0 + w) * pitch + c0;
-        for (std::int64_t c = 0; c < nc; ++c) d[c] = encode(block[c][w]);
+      T* d = to + w0 * pitch + c0;
+      if (nc == kBlock) {
+        for (std::int64_t w = 0; w < nw; ++w, d += pitch) encode_run(turned[w], d, kBlock, encode);
+      } else {
+        for (std::int64_t w = 0; w < nw; ++w, d += pitch) encode_run(turned[w], d, nc, encode);
       }
     }
   }

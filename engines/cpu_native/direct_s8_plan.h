@@ -146,6 +146,7 @@ class DirectPlan : public Plan {
   };
   struct Scratch {
     std::uint8_t* x = nullptr;
+    std::uint8_t* lines = nullptr;
     std::int32_t* acc = nullptr;
     std::int32_t* init = nullptr;
     std::int32_t* x_sums = nullptr;
@@ -182,7 +183,7 @@ class DirectPlan : public Plan {
   void choose_blocking() {
     Blocking& b = block_;
     // A 1x1 filter uses each encoded pixel once per block of output channels and no neighbours: keep its pixels in L1.
-    const bool pointwise = g_.taps() == 1;
+    const bool pointwise = fg_.taps() == 1;
     const std::int64_t budget =
         pointwise ? std::clamp<std::int64_t>(kChunkPoints * pixel_bytes_, 24 << 10, 384 << 10) : 384 << 10;
     const std::int64_t threads = slots_;
@@ -190,9 +191,10 @@ class DirectPlan : public Plan {
       const auto i = static_cast<std::size_t>(axis);
       return (out - 1) * g_.stride[i] + (g_.filter[i] - 1) * g_.dilation[i] + 1;
     };
+    const auto row_slots = [&](std::int64_t rows) { return std::min(in_size(rows, 1), g_.filter[1] * rows); };
     const auto bytes = [&](std::int64_t rows, std::int64_t columns) {
       if (im2col_) return rows * columns * pixel_bytes_;
-      return g_.filter[0] * in_size(rows, 1) * in_size(columns, 2) * pixel_bytes_;
+      return g_.filter[0] * row_slots(rows) * in_size(columns, 2) * pixel_bytes_;
     };
     b.columns = g_.out[2];
     if (b.columns > 1) {
@@ -223,7 +225,9 @@ class DirectPlan : public Plan {
     if (blocks < 3 * threads) {
       b.k_parts = std::min<std::int64_t>(ceil_div(3 * threads, blocks), static_cast<std::int64_t>(shape_.blocks().size()));
     }
-    b.in_rows = in_size(b.rows, 1);
+    b.in_rows = row_slots(b.rows);
+    tap_rows_ = b.in_rows < in_size(b.rows, 1);
+    window_rows_ = in_size(b.rows, 1);
     b.in_columns = in_size(b.columns, 2);
   }
 
@@ -254,6 +258,7 @@ class DirectPlan : public Plan {
   Scratch carve_slot(Carver& c) const {
     Scratch s;
     s.x = c.take<std::uint8_t>(scratch_bytes());
+    if (stretches()) s.lines = c.take<std::uint8_t>(window_rows_ * stretch_row_bytes() + 64);
     s.acc = c.take<std::int32_t>(kChunkPoints * kMaxLanes + 2 * kAccumulatorPad);
     s.init = c.take<std::int32_t>(kMaxLanes);
     s.x_sums = filter_zero_ ? c.take<std::int32_t>(tile_points()) : nullptr;
@@ -293,6 +298,52 @@ class DirectPlan : public Plan {
     b.k_begin = k * part / block_.k_parts;
     b.k_end = k * (part + 1) / block_.k_parts;
     return b;
+  }
+
+  /// Gathered windows whose taps along w lie side by side: encode the rows once, then copy a stretch a point and filter row.
+  bool stretches() const { return im2col_ && g_.groups == 1 && g_.dilation[2] == 1 && !g_.flip && g_.filter[0] == 1; }
+  std::int64_t stretch_row_bytes() const { return (block_.in_columns * g_.cg + 64) * encoded_bytes(); }
+
+  void gather_stretches(const Args& args, const Block& b, std::uint8_t* lines, std::uint8_t* to) const {
+    const Triple xs = spatial_strides(p_.x);
+    const auto* x = static_cast<const std::uint8_t*>(args.x) + b.n * p_.x.stride[0];
+    const std::int64_t h0 = b.p0 * g_.stride[1] - g_.pad[1], w0 = b.q0 * g_.stride[2] - g_.pad[2];
+    const std::int64_t rows = (b.p1 - b.p0 - 1) * g_.stride[1] + (g_.filter[1] - 1) * g_.dilation[1] + 1;
+    const std::int64_t columns = (b.q1 - b.q0 - 1) * g_.stride[2] + g_.filter[2];
+    const std::int64_t left = std::clamp<std::int64_t>(-w0, 0, columns),
+                       right = std::clamp<std::int64_t>(g_.in[2] - w0, left, columns);
+    const std::int64_t pixel = g_.cg * encoded_bytes();
+    const int padding = isa_.encoding == Encoding::s16 ? 0 : static_cast<std::uint8_t>(x_zero_);
+    RowPack pack = row_pack();
+    pack.group_bytes = pixel;
+    pack.pixel_stride = xs[2];
+    pack.pixels = right - left;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      std::uint8_t* line = lines + r * stretch_row_bytes();
+      const std::int64_t h = h0 + r;
+      if (h < 0 || h >= g_.in[1] || right == left) {
+        std::memset(line, padding, static_cast<std::size_t>(columns * pixel));
+        continue;
+      }
+      std::memset(line, padding, static_cast<std::size_t>(left * pixel));
+      pack.from = x + h * xs[1] + (w0 + left) * xs[2];
+      pack.to = line + left * pixel;
+      isa_.pack(pack);
+      std::memset(line + right * pixel, padding, static_cast<std::size_t>((columns - right) * pixel));
+    }
+    // Whole 16-byte pieces: what goes past a stretch is overwritten by the next one, or meets zero weights.
+    const std::int64_t stretch = g_.filter[2] * pixel, width = b.q1 - b.q0;
+    const std::int64_t used = fg_.cg * encoded_bytes();
+    for (std::int64_t p = b.p0; p < b.p1; ++p) {
+      const std::uint8_t* line = lines + (p - b.p0) * g_.stride[1] * stretch_row_bytes();
+      for (std::int64_t q = 0; q < width; ++q, line += g_.stride[2] * pixel, to += group_bytes()) {
+        for (std::int64_t r = 0; r < g_.filter[1]; ++r) {
+          const std::uint8_t* from = line + r * g_.dilation[1] * stretch_row_bytes();
+          for (std::int64_t i = 0; i < stretch; i += 16) std::memcpy(to + r * stretch + i, from + i, 16);
+        }
+        if (filter_zero_) std::memset(to + used, 0, static_cast<std::size_t>(group_bytes() - used));
+      }
+    }
   }
 
   /// Every point's window, gathered tap by tap: [point][group][tap][channel].
@@ -366,7 +417,8 @@ class DirectPlan : public Plan {
     const Triple xs = spatial_strides(p_.x);
     const auto* x = static_cast<const std::uint8_t*>(args.x) + b.n * p_.x.stride[0];
     const std::int64_t h0 = b.p0 * g_.stride[1] - g_.pad[1], w0 = b.q0 * g_.stride[2] - g_.pad[2];
-    const std::int64_t rows = (b.p1 - b.p0 - 1) * g_.stride[1] + (g_.filter[1] - 1) * g_.dilation[1] + 1;
+    const std::int64_t rows =
+        tap_rows_ ? block_.in_rows : (b.p1 - b.p0 - 1) * g_.stride[1] + (g_.filter[1] - 1) * g_.dilation[1] + 1;
     const std::int64_t columns = (b.q1 - b.q0 - 1) * g_.stride[2] + (g_.filter[2] - 1) * g_.dilation[2] + 1;
     const std::int64_t left = std::clamp<std::int64_t>(-w0, 0, columns),
                        right = std::clamp<std::int64_t>(g_.in[2] - w0, left, columns);
@@ -378,7 +430,8 @@ class DirectPlan : public Plan {
       if (d < 0 || d >= g_.in[0]) continue;  // the tap is left out
       for (std::int64_t r = 0; r < rows; ++r) {
         std::uint8_t* row = to + (t * block_.in_rows + r) * block_.in_columns * pixel_bytes_;
-        const std::int64_t h = h0 + r;
+        // Far apart, only the rows that some tap reads are there: slot tap * rows + output row.
+        const std::int64_t h = tap_rows_ ? h0 + r / block_.rows * g_.dilation[1] + r % block_.rows * g_.stride[1] : h0 + r;
         if (h < 0 || h >= g_.in[1]) {
           fill_padding(row, columns);
           continue;
@@ -442,7 +495,7 @@ class DirectPlan : public Plan {
     int n = 0;
     for (std::int64_t d = taps.d.from; d < taps.d.to; ++d) {
       for (std::int64_t r = taps.r.from; r < taps.r.to; ++r) {
-        const std::int64_t row = (d * block_.in_rows + r * g_.dilation[1]) * block_.in_columns;
+        const std::int64_t row = (d * block_.in_rows + r * (tap_rows_ ? block_.rows : g_.dilation[1])) * block_.in_columns;
         const std::int64_t tap = (d * g_.filter[1] + r) * g_.filter[2];
         const std::int64_t step = merge_taps_ ? g_.filter[2] : 1;
         for (std::int64_t s = taps.s.from; s < taps.s.to; s += step) {
@@ -499,7 +552,11 @@ class DirectPlan : public Plan {
   /// The block's input into scratch, and where its points are there.
   void encode_block(const Args& args, const Block& b, Scratch& s) const {
     if (im2col_) {
-      gather_windows(args, b, s.x);
+      if (stretches()) {
+        gather_stretches(args, b, s.lines, s.x);
+      } else {
+        gather_windows(args, b, s.x);
+      }
     } else {
       pack_input(args, b, s.x);
     }
@@ -507,7 +564,8 @@ class DirectPlan : public Plan {
     if (s.pixel_columns != columns) {
       s.pixel_columns = columns;
       for (std::int64_t i = 0; i < tile_points(); ++i) {
-        const std::int64_t at = im2col_ ? i : i / columns * g_.stride[1] * block_.in_columns + i % columns * g_.stride[2];
+        const std::int64_t down = tap_rows_ ? 1 : g_.stride[1];
+        const std::int64_t at = im2col_ ? i : i / columns * down * block_.in_columns + i % columns * g_.stride[2];
         s.pixel[i] = static_cast<std::int32_t>(at * pixel_bytes_);
       }
     }
@@ -671,10 +729,10 @@ class DirectPlan : public Plan {
   std::vector<std::int32_t> sums_;
   std::vector<Range> live_[kMaxSpatial];
   bool x_signed_ = false, w_signed_ = false, filter_zero_ = false, merge_taps_ = false, im2col_ = false, fixed_taps_ = false,
-       affine_ = false;
+       affine_ = false, tap_rows_ = false;
   std::uint8_t x_flip_ = 0;
   std::int32_t x_zero_ = 0, w_shift_ = 0;
-  std::int64_t pixel_bytes_ = 0;
+  std::int64_t pixel_bytes_ = 0, window_rows_ = 1;
   int slots_ = 1;
   std::size_t workspace_ = 0;
 };

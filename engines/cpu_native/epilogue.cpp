@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "core/float.h"
+#include "engines/cpu_native/transpose.h"
 #include "engines/cpu_reference/scalar.h"
 
 namespace octavo::cpu_native {
@@ -365,6 +366,45 @@ TileEpilogue::Affine affine_of(const TileEpilogue::Program& program) {
   return a;
 }
 
+constexpr std::int64_t kStagePoints = 32, kStageChannels = 64;
+constexpr std::size_t kMaxStagedOutputs = 3;
+
+template <class T>
+void turn(const std::byte* stage, std::byte* to, std::int64_t points, std::int64_t point_stride, std::int64_t channels,
+          std::int64_t channel_stride) {
+  const auto* s = reinterpret_cast<const T*>(stage);
+  auto* d = reinterpret_cast<T*>(to);
+  for (std::int64_t c = 0; c < channels; ++c) {
+    for (std::int64_t w = 0; w < points; ++w) {
+      std::memcpy(d + c * channel_stride + w * point_stride, s + w * kStageChannels + c, sizeof(T));
+    }
+  }
+}
+
+/// A staged block [point][kStageChannels] to its place; strides in elements.
+void turn_stage(const std::byte* stage, std::byte* to, std::int64_t bytes, std::int64_t points, std::int64_t point_stride,
+                std::int64_t channels, std::int64_t channel_stride) {
+  if (bytes == 2) return turn<std::uint16_t>(stage, to, points, point_stride, channels, channel_stride);
+  if (bytes == 4) return turn<std::uint32_t>(stage, to, points, point_stride, channels, channel_stride);
+  const auto* s = reinterpret_cast<const std::uint8_t*>(stage);
+  auto* d = reinterpret_cast<std::uint8_t*>(to);
+  std::int64_t w = 0;
+  if (point_stride == 1) {
+    for (; w + 16 <= points; w += 16) {
+      std::int64_t c = 0;
+      for (; c + 16 <= channels; c += 16) {
+        transpose_16x16(s + w * kStageChannels + c, kStageChannels, d + c * channel_stride + w, channel_stride);
+      }
+      for (; c < channels; ++c) {
+        for (std::int64_t i = 0; i < 16; ++i) d[c * channel_stride + w + i] = s[(w + i) * kStageChannels + c];
+      }
+    }
+  }
+  for (; w < points; ++w) {
+    for (std::int64_t c = 0; c < channels; ++c) d[c * channel_stride + w * point_stride] = s[w * kStageChannels + c];
+  }
+}
+
 }  // namespace
 
 error_t TileEpilogue::compile(const Problem& problem, CpuIsa isa) {
@@ -372,10 +412,12 @@ error_t TileEpilogue::compile(const Problem& problem, CpuIsa isa) {
   program_ = {};
   chain_ = nullptr;
   param_bytes_ = 0;
+  staged_.clear();
   if (!ChainBuilder(problem_, program_).build()) {
     program_ = {};
     return {};
   }
+  stage_outputs();
   program_.fused = recognise(program_);
   chain_ = &run_chain_portable;
 #if defined(__x86_64__)
@@ -480,8 +522,60 @@ bool TileEpilogue::affine_block(const Bound& bound, std::int64_t channel, std::i
   return true;
 }
 
+void TileEpilogue::stage_outputs() {
+  if (program_.outputs.size() > kMaxStagedOutputs) return;
+  for (std::size_t i = 0; i < program_.outputs.size(); ++i) {
+    RowAddress& a = program_.outputs[i];
+    if (a.channels != RowAddress::Channels::strided || a.vector != 1) continue;
+    staged_.push_back({static_cast<int>(i), a});
+    a.stride = {};
+    a.stride[1] = 1;
+    a.stride[static_cast<std::size_t>(program_.rank - 1)] = kStageChannels;
+    a.channels = RowAddress::Channels::contiguous;
+  }
+}
+
+void TileEpilogue::run_staged(const Bound& bound, const Rows& rows, const void* accumulators, std::ptrdiff_t row_stride) const {
+  alignas(64) std::byte stage[kMaxStagedOutputs][kStagePoints * kStageChannels * 4];
+  void* outputs[kMaxStagedOutputs];
+  Args args = *bound.args;
+  for (std::size_t i = 0; i < program_.outputs.size(); ++i) outputs[i] = bound.args->outputs[i];
+  args.outputs = std::span<void* const>(outputs, program_.outputs.size());
+  Bound local = bound;
+  local.args = &args;
+  const auto last = static_cast<std::size_t>(program_.rank - 3);
+  Rows part = rows;
+  for (std::int64_t w = 0; w < rows.count; w += kStagePoints) {
+    part.spatial[last] = rows.spatial[last] + w;
+    part.count = std::min<std::int64_t>(kStagePoints, rows.count - w);
+    for (std::int64_t c = 0; c < rows.channels; c += kStageChannels) {
+      part.channel = rows.channel + c;
+      part.channels = std::min<std::int64_t>(kStageChannels, rows.channels - c);
+      for (std::size_t i = 0; i < staged_.size(); ++i) {
+        const RowAddress& a = staged_[i].address;
+        // The kernels add the point and the channel: they are taken off beforehand.
+        const std::int64_t ahead = (part.spatial[last] * kStageChannels + part.channel) * a.bytes;
+        outputs[staged_[i].output] =
+            reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(stage[i]) - static_cast<std::uintptr_t>(ahead));
+      }
+      chain_(program_, local, part, static_cast<const std::int32_t*>(accumulators) + w * row_stride + c, row_stride);
+      for (std::size_t i = 0; i < staged_.size(); ++i) {
+        const RowAddress& a = staged_[i].address;
+        std::int64_t at = part.outer * a.stride[0] + part.channel * a.stride[1];
+        for (int d = 2; d < program_.rank; ++d)
+          at += part.spatial[static_cast<std::size_t>(d - 2)] * a.stride[static_cast<std::size_t>(d)];
+        auto* to = static_cast<std::byte*>(bound.args->outputs[static_cast<std::size_t>(staged_[i].output)]) + at * a.bytes;
+        turn_stage(stage[i], to, a.bytes, part.count, a.stride[static_cast<std::size_t>(program_.rank - 1)], part.channels,
+                   a.stride[1]);
+      }
+    }
+  }
+}
+
 void TileEpilogue::run(const Bound& bound, const Rows& rows, const void* accumulators, std::ptrdiff_t row_stride) const {
-  if (chain_) {
+  if (!staged_.empty()) {
+    run_staged(bound, rows, accumulators, row_stride);
+  } else if (chain_) {
     chain_(program_, bound, rows, accumulators, row_stride);
   } else {
     run_general(bound, rows, accumulators, row_stride);

@@ -109,8 +109,8 @@ class TileEpilogue {
   /// call from many threads at once; rows of different calls must not overlap.
   void run(const Bound& bound, const Rows& rows, const void* accumulators, std::ptrdiff_t row_stride) const;
 
-  /// The affine form of up to 64 channels, for kernels that finish in registers: s8/u8 = sat(rne((acc + bias_i) * scale + bias)),
-  /// not below `floor` (0 with ReLU). What `bias_i` adds, a kernel may start its accumulators from.
+  /// The affine form of up to 64 channels, for kernels that finish in registers: s8/u8 = sat(rne((acc + bias_i) * scale +
+  /// bias)), not below `floor` (0 with ReLU). What `bias_i` adds, a kernel may start its accumulators from.
   struct AffineBlock {
     alignas(64) float scale[64], bias[64];
     alignas(64) std::int32_t bias_i[64];
@@ -118,7 +118,7 @@ class TileEpilogue {
   };
   /// False: the epilogue is not that, or these operands could take it past int32 or to NaN; use run().
   bool affine_block(const Bound& bound, std::int64_t channel, std::int64_t channels, AffineBlock& block) const;
-  bool is_affine() const { return program_.affine.matches; }
+  bool is_affine() const { return program_.affine.matches && staged_.empty(); }
 
   struct Param {
     int operand = 0;
@@ -144,10 +144,19 @@ class TileEpilogue {
 
  private:
   bool is_tame(const Bound& bound) const;
+  void stage_outputs();
+  void run_staged(const Bound& bound, const Rows& rows, const void* accumulators, std::ptrdiff_t row_stride) const;
   void run_general(const Bound& bound, const Rows& rows, const void* accumulators, std::ptrdiff_t row_stride) const;
 
   Problem problem_;
   Program program_;
+  /// Outputs whose channels do not follow each other (NCHW): program_ writes them to a small channels-last block instead,
+  /// which is turned on its way to where `address` says.
+  struct Staged {
+    int output;
+    RowAddress address;
+  };
+  std::vector<Staged> staged_;
   ChainKernel chain_ = nullptr;
   std::size_t param_bytes_ = 0;
 };

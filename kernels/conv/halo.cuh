@@ -13,7 +13,8 @@
 
 namespace octavo::dev {
 
-/// Epilogue: epilogue.template store<V>(values, n, d, p, q, k, valid): values[0..valid) belong to channels k.. at (n, d, p, q).
+/// Epilogue: of_channels = epilogue.template channels<V>(k, valid), then epilogue.template store<V>(of_channels, values, n, d,
+/// p, q, k, valid): values[0..valid) belong to channels k.. at (n, d, p, q).
 template <const HaloConfig& cfg, class Epilogue>
 struct Halo {
   static constexpr int kN = halo_n_tiles(cfg), kTile = cfg.tile, kR = cfg.r, kS = cfg.s, kQuads = kTile + kR - 1;
@@ -218,6 +219,7 @@ struct Halo {
     const int tid = thread_index(), thread_lane = tid & 31, warp = (tid % kGroupThreads) >> 5, warp_m = warp % cfg.warps_m;
     const int k =
         int(blockIdx.x % p.blocks_out) * cfg.channels_out + (warp / cfg.warps_m) * kN * 8 + (thread_lane & 3) * 2 * kN;
+    const auto of_channels = epilogue.template channels<2 * kN>(k, 2 * kN);
 #pragma unroll
     for (int m = 0; m < M; ++m)
 #pragma unroll
@@ -228,7 +230,7 @@ struct Halo {
           Acc v[2 * kN];
 #pragma unroll
           for (int i = 0; i < kN; ++i) v[2 * i] = acc[m][i][2 * h], v[2 * i + 1] = acc[m][i][2 * h + 1];
-          epilogue.template store<2 * kN>(v, int(n), 0, out_p, out_q, k, 2 * kN);
+          epilogue.template store<2 * kN>(of_channels, v, int(n), 0, out_p, out_q, k, 2 * kN);
         }
       }
   }

@@ -45,7 +45,8 @@ OCTAVO_DEVICE void load_bytes(u32 (&out)[4], const char* from, int lo, int hi, c
   }
 }
 
-/// Epilogue: epilogue.template store<V>(values, n, d, p, q, k, valid): channels k..k+valid-1 (valid <= V) at (n, d, p, q).
+/// Epilogue: held = epilogue.template channels<V>(k, valid), then epilogue.template store<V>(held, values, n, d, p, q, k,
+/// valid): channels k..k+valid-1 (valid <= V) at (n, d, p, q).
 template <const IgemmConfig& cfg, class Epilogue>
 struct Igemm {
   static constexpr int kThreads = igemm_threads(cfg), kM = igemm_m_tiles(cfg), kN = igemm_n_tiles(cfg), kCh = cfg.bk / 16;
@@ -278,12 +279,15 @@ struct Igemm {
     const int column = col_tile * cfg.bn + wn * kN * 8 + (lane & 3) * 2 * kN;
     int valid = p.group_k - column;
     valid = valid > 2 * kN ? 2 * kN : valid;
+    if (valid <= 0) return;
+    const int k = group * p.group_k + column;
+    const auto of_channels = epilogue.template channels<2 * kN>(k, cfg.split ? 0 : valid);
 #pragma unroll
     for (int m = 0; m < kM; ++m)
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
         const int row = row_tile * cfg.bm + wm * kM * 16 + m * 16 + h * 8 + (lane >> 2);
-        if (row >= p.rows || valid <= 0) continue;
+        if (row >= p.rows) continue;
         Acc v[2 * kN];
 #pragma unroll
         for (int i = 0; i < kN; ++i) v[2 * i] = acc[m][i][2 * h], v[2 * i + 1] = acc[m][i][2 * h + 1];
@@ -295,8 +299,8 @@ struct Igemm {
           for (int i = 0; i < 2 * kN; ++i) to[i] = v[i];
         } else {
           u32 x = quotient(row, p.div_q), y = quotient(x, p.div_p), n = quotient(y, p.div_d);
-          epilogue.template store<2 * kN>(v, int(n), int(y - n * p.div_d.divisor), int(x - y * p.div_p.divisor),
-                                          int(row - x * p.div_q.divisor), group * p.group_k + column, valid);
+          epilogue.template store<2 * kN>(of_channels, v, int(n), int(y - n * p.div_d.divisor), int(x - y * p.div_p.divisor),
+                                          int(row - x * p.div_q.divisor), k, valid);
         }
       }
   }
@@ -320,8 +324,10 @@ OCTAVO_DEVICE void igemm_reduce(const IgemmParams& p, const Epilogue& epilogue, 
 #pragma unroll
     for (int i = 0; i < 8; ++i) v[i] += from[i];
   u32 x = quotient(row, p.div_q), y = quotient(x, p.div_p), n = quotient(y, p.div_d);
-  epilogue.template store<8>(v, int(n), int(y - n * p.div_d.divisor), int(x - y * p.div_p.divisor),
-                             int(row - x * p.div_q.divisor), group * p.group_k + column, valid > 8 ? 8 : valid);
+  valid = valid > 8 ? 8 : valid;
+  const int k = group * p.group_k + column;
+  epilogue.template store<8>(epilogue.template channels<8>(k, valid), v, int(n), int(y - n * p.div_d.divisor),
+                             int(x - y * p.div_p.divisor), int(row - x * p.div_q.divisor), k, valid);
 }
 
 }  // namespace octavo::dev

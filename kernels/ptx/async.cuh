@@ -6,6 +6,13 @@
 
 #include "mma/types.cuh"
 
+/// A block's dynamic shared memory.
+#ifdef OCTAVO_EMULATED_DEVICE
+#define OCTAVO_SHARED(name) char* const name = fake::shared_memory
+#else
+#define OCTAVO_SHARED(name) extern __shared__ __align__(128) char name[]
+#endif
+
 #ifndef OCTAVO_EMULATED_DEVICE  // tests run whole kernels on the host: tests/cuda_host/emulator.h has its own versions of these
 namespace octavo::dev {
 

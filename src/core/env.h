@@ -18,7 +18,8 @@ struct EnvRow {
 };
 
 inline constexpr EnvRow kEnvTable[] = {
-    {Env::device, "OCTAVO_DEVICE", "device of handles that name none: cpu, cuda or cuda:N (default: the first GPU, else the CPU)"},
+    {Env::device, "OCTAVO_DEVICE",
+     "device of handles that name none: cpu, cuda or cuda:N (default: the first GPU, else the CPU)"},
     {Env::num_threads, "OCTAVO_NUM_THREADS", "threads of the CPU engines (default: the CPUs this process may run on)"},
     {Env::cpu_isa, "OCTAVO_CPU_ISA",
      "highest instruction set the CPU engines may use: amx, avx512_vnni, avx512, avx2, neon_dotprod, portable (default: the "

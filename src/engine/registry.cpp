@@ -7,18 +7,18 @@
 #include <array>
 
 #include "octavo/engine.h"
+#include "tune/store.h"
 
 namespace octavo {
 
 std::span<const Engine* const> engines() {
   // One line an engine.
-  static const std::array kEngines{
-      cpu_reference_engine(),
-      cpu_native_engine(),
+  static const std::array kEngines {
+    cpu_reference_engine(), cpu_native_engine(),
 #if OCTAVO_HAVE_ONEDNN
-      onednn_engine(),
+        onednn_engine(),
 #endif
-      cuda_simt_engine(),
+        cuda_depthwise_engine(), cuda_simt_engine(), cuda_mma_engine(),
   };
   return kEngines;
 }
@@ -53,6 +53,9 @@ std::vector<PlanSpec> plan_specs(const Problem& problem, const DeviceTraits& dev
     for (PlanSpec& spec : row.engine->specs(problem, device)) specs.push_back(std::move(spec));
   }
   std::stable_sort(specs.begin(), specs.end(), [](const PlanSpec& a, const PlanSpec& b) { return a.cost_us < b.cost_us; });
+  // A stored winner goes first, if this build still offers it; the others keep their order.
+  if (const int winner = tune::winner_among(problem, device, specs); winner > 0)
+    std::rotate(specs.begin(), specs.begin() + winner, specs.begin() + winner + 1);
   return specs;
 }
 

@@ -101,6 +101,9 @@ int run(const std::string& lines, const std::string& expected_path, bool update)
   std::string scratch = (std::filesystem::temp_directory_path() / "octavo_compile.XXXXXX").string();
   if (!mkdtemp(scratch.data())) return std::printf("WRONG no temporary directory\n"), 1;
   setenv("OCTAVO_CACHE_DIR", scratch.c_str(), 1);
+  // NVRTC has a cache of its own, and what comes from there has no log: no registers, and no spills to be seen.
+  setenv("CUDA_CACHE_DISABLE", "1", 1);
+  setenv("CUDA_CACHE_PATH", (scratch + "/nvrtc").c_str(), 1);
   std::vector<Item> items;
   std::map<std::string, int> kernels;
   bool good = collect(lines, items, kernels);

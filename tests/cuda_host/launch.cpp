@@ -19,8 +19,10 @@ namespace {
 using testing::Counts;
 using testing::fake_counts;
 
-/// Engines whose kernels the fake driver can run: no tensor-core instructions.
-bool runs_on_fake(std::string_view engine) { return engine == "cuda_simt" || engine == "cuda_depthwise"; }
+/// Engines whose kernels the fake driver can run.
+bool runs_on_fake(std::string_view engine) {
+  return engine == "cuda_simt" || engine == "cuda_depthwise" || engine == "cuda_mma";
+}
 
 class Launch : public ::testing::Test {
  protected:
@@ -43,13 +45,13 @@ class Launch : public ::testing::Test {
     for (const EngineVerdict& row : verdicts(problem, device)) {
       if (!row.verdict || !runs_on_fake(row.engine->name())) continue;
       ++accepted;
+      int tried = 0;
       for (const PlanSpec& spec : row.engine->specs(problem, device)) {
         const verify::Report report = made->check(spec, device);
         EXPECT_TRUE(report.right) << spec.engine << ":" << spec.config << " " << problem.to_string() << " seed " << options.seed
                                   << "\n"
                                   << report.message;
-        ++runs;
-        if (row.engine->name() != "cuda_depthwise") break;  // one configuration, or all of a small engine's
+        if (++runs; ++tried == most_specs_) break;
       }
     }
     EXPECT_GE(accepted, 1) << "cuda_simt declines a legal problem: " << problem.to_string();
@@ -57,6 +59,7 @@ class Launch : public ::testing::Test {
 
   DeviceTraits device;
   std::unique_ptr<verify::Memory> memory;
+  int most_specs_ = 1;
 };
 
 void each_smoke_line(const std::function<void(const Problem&)>& visit) {
@@ -92,6 +95,36 @@ TEST_F(Launch, random_problems) {
     options.constant_filter = i % 5 == 0;
     options.misalign_elements = i % 3 == 0 ? 1 : 0;
     check(verify::random_problem(rng, range), options, runs);
+  }
+  EXPECT_GE(runs, 20);
+}
+
+/// Depthwise and narrow groups of every path, layout, epilogue and edge, on several configurations each.
+TEST_F(Launch, depthwise) {
+  most_specs_ = 2;
+  int runs = 0, seed = 0;
+  for (const char* line : {
+           "fprop n=2 c=32 size=9x11 k=32 filter=3x3 pad=1x1 groups=32 x=s8:nhwc w=s8:nhwc y=s8:nhwc zx=5 "
+           "epi=%1=f32.channel;%2=mul(%0,%1)",
+           "fprop n=1 c=64 size=7x13 k=64 filter=5x5 pad=2x2 stride=2x2 groups=64 x=u8:nc32 w=s8:nhwc y=u8:nc32 "
+           "epi=%1=f32.channel;%2=mul(%0,%1)",
+           "fprop n=1 c=24 size=6x9 k=24 filter=3x5 pad=1x2 dil=1x2 groups=24 mode=conv x=f16:nhwc w=f16:nchw y=f16:nhwc",
+           "fprop n=1 c=32 size=8x8 k=32 filter=3x3 pad=1x1 groups=8 x=s8:nhwc w=s8:nhwc y=s32:nhwc zx=-7",
+           "fprop n=1 c=32 size=8x8 k=32 filter=3x3 pad=1x1 groups=4 x=u8:nhwc w=u8:nhwc y=s32:nhwc zw=3",
+           "fprop n=1 c=12 size=8x7 k=12 filter=3x3 pad=1x1 stride=1x2 groups=6 x=bf16:nhwc w=bf16:nhwc y=f32:nchw",
+           "dgrad n=2 c=16 size=8x9 k=16 filter=3x3 pad=1x1 groups=16 x=f16:nhwc w=f16:nhwc y=f16:nhwc",
+           "dgrad n=1 c=8 size=8x9 k=8 filter=3x4 pad=0x1 dil=2x1 groups=8 x=s8:nhwc w=s8:nhwc y=s8:nhwc",
+           "fprop n=1 c=33 size=17 k=33 filter=7 pad=3 groups=33 x=f32:nhwc w=f32:nhwc y=f32:nhwc",
+       }) {
+    Problem problem;
+    const error_t e = parse_problem(line, problem);
+    ASSERT_TRUE(e.is_good()) << line << "\n" << e.err_msg;
+    const Verdict verdict = find_engine("cuda_depthwise")->accepts(problem, device);
+    EXPECT_TRUE(verdict.accepted) << line << "\n" << verdict.reason;
+    verify::Options options;
+    options.seed = static_cast<std::uint64_t>(++seed);
+    options.misalign_elements = seed % 4 == 2 ? 1 : 0;
+    check(problem, options, runs);
   }
   EXPECT_GE(runs, 20);
 }

@@ -27,7 +27,12 @@ struct Sink {
   std::vector<int>* hits;
   int p, q, k;
   template <int V>
-  void store(const int (&v)[V], int n, int, int pp, int qq, int kk, int) const {
+  int channels(int first, int) const {
+    return first;
+  }
+  template <int V>
+  void store(int held, const int (&v)[V], int n, int, int pp, int qq, int kk, int) const {
+    EXPECT_EQ(held, kk);
     for (int i = 0; i < V; ++i) {
       std::size_t at = ((static_cast<std::size_t>(n) * static_cast<std::size_t>(p) + static_cast<std::size_t>(pp)) *
                             static_cast<std::size_t>(q) +

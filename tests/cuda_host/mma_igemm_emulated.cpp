@@ -27,7 +27,12 @@ struct Sink {
   std::vector<int>* hits;
   int d, p, q, k;
   template <int V>
-  void store(const T (&v)[V], int n, int dd, int pp, int qq, int kk, int valid) const {
+  int channels(int first, int) const {
+    return first;
+  }
+  template <int V>
+  void store(int held, const T (&v)[V], int n, int dd, int pp, int qq, int kk, int valid) const {
+    EXPECT_EQ(held, kk);
     for (int i = 0; i < valid; ++i) {
       auto at = static_cast<std::size_t>((((static_cast<long long>(n) * d + dd) * p + pp) * q + qq) * k + kk + i);
       y->at(at) = v[i];

@@ -35,6 +35,7 @@ namespace fs = std::filesystem;
 struct HostKernel {
   int (*sizes)(std::size_t*) = nullptr;
   void (*run)(const unsigned*, const unsigned*, void**) = nullptr;
+  HostKernel* reduce = nullptr;  ///< the module's second entry point
 };
 struct FakeContext {
   int ordinal = 0;
@@ -89,16 +90,23 @@ HostKernel* compile(const fs::path& entry) {
   const char* compiler = std::getenv("OCTAVO_FAKE_COMPILER");
   const fs::path scratch = entry.parent_path().parent_path() / "fake";
   fs::create_directories(scratch);
-  const std::string text = "#include \"host_prelude.h\"\n" + read_file(entry / "kernel.cu") + "\n#include \"host_epilogue.h\"\n";
+  const std::string kernel_text = read_file(entry / "kernel.cu");
+  const auto mentions = [&](const char* word) { return kernel_text.find(word) != std::string::npos; };
+  const std::string text = std::string("#include \"host_prelude.h\"\n") +
+                           (mentions("conv/halo.cuh") || mentions("conv/igemm.cuh") ? "#include \"host_tensor.h\"\n" : "") +
+                           kernel_text + (mentions("octavo_reduce(") ? "\n#define OCTAVO_FAKE_REDUCE 1" : "") +
+                           "\n#include \"host_epilogue.h\"\n";
   const std::string base = (scratch / (std::to_string(::getpid()) + "." + std::to_string(counter++))).string();
-  const std::string call = std::string(compiler ? compiler : "c++") +
-                           " -std=c++17 -O1 -w -fPIC -shared -ffp-contract=off -fno-strict-aliasing -fwrapv" + include_flags();
+  const std::string call =
+      std::string(compiler ? compiler : "c++") +
+      " -std=c++17 -O1 -w -fPIC -shared -fno-gnu-unique -Wl,-Bsymbolic -ffp-contract=off -fno-strict-aliasing -fwrapv" +
+      include_flags();
   std::string inputs = text + call;
   // The entry's name carries the hash of all headers of kernels/; the fakes' own are read here.
   inputs += entry.filename().string();
   const std::string list = std::getenv("OCTAVO_FAKE_KERNELS") ? std::getenv("OCTAVO_FAKE_KERNELS") : "";
   const std::string fakes = list.substr(list.rfind(':') + 1);
-  inputs += read_file(fakes + "/host_prelude.h") + read_file(fakes + "/host_epilogue.h");
+  inputs += read_file(fakes + "/host_prelude.h") + read_file(fakes + "/host_epilogue.h") + read_file(fakes + "/host_tensor.h");
   const fs::path built = scratch / (std::to_string(std::hash<std::string>{}(inputs)) + ".so");
   if (!fs::exists(built)) {
     std::ofstream(base + ".cpp") << text;
@@ -116,6 +124,9 @@ HostKernel* compile(const fs::path& entry) {
   auto* kernel = new HostKernel;
   kernel->sizes = reinterpret_cast<int (*)(std::size_t*)>(dlsym(library, "octavo_fake_sizes"));
   kernel->run = reinterpret_cast<void (*)(const unsigned*, const unsigned*, void**)>(dlsym(library, "octavo_fake_run"));
+  if (void* reduce = dlsym(library, "octavo_fake_run_reduce"))
+    kernel->reduce =
+        new HostKernel{kernel->sizes, reinterpret_cast<void (*)(const unsigned*, const unsigned*, void**)>(reduce), nullptr};
   return kernel;
 }
 
@@ -142,11 +153,15 @@ extern "C" {
 
 Status cuInit(unsigned) { return 0; }
 Status cuDriverGetVersion(int* v) { return *v = 13000, 0; }
-Status cuGetErrorName(Status s, const char** name) { return *name = s == kOutOfMemory ? "CUDA_ERROR_OUT_OF_MEMORY" : "CUDA_ERROR_FAKE", 0; }
+Status cuGetErrorName(Status s, const char** name) {
+  return *name = s == kOutOfMemory ? "CUDA_ERROR_OUT_OF_MEMORY" : "CUDA_ERROR_FAKE", 0;
+}
 Status cuGetErrorString(Status, const char** text) { return *text = "the fake driver says no", 0; }
 Status cuDeviceGetCount(int* n) { return *n = 2, 0; }
 Status cuDeviceGet(Device* d, int ordinal) { return ordinal < 0 || ordinal > 1 ? 101 : (*d = ordinal, 0); }
-Status cuDeviceGetName(char* name, int size, Device) { return std::snprintf(name, static_cast<std::size_t>(size), "fake H200"), 0; }
+Status cuDeviceGetName(char* name, int size, Device) {
+  return std::snprintf(name, static_cast<std::size_t>(size), "fake H200"), 0;
+}
 Status cuDeviceGetAttribute(int* v, int id, Device) {
   switch (id) {
     case kComputeMajor:
@@ -192,6 +207,10 @@ Status cuModuleLoadData(Module* m, const void* image) {
 }
 Status cuModuleUnload(Module) { return 0; }
 Status cuModuleGetFunction(Function* f, Module m, const char* name) {
+  if (std::strcmp(name, "octavo_reduce") == 0) {
+    HostKernel* reduce = reinterpret_cast<HostKernel*>(m)->reduce;
+    return reduce ? (*f = reinterpret_cast<Function>(reduce), 0) : kNotFound;
+  }
   if (std::strcmp(name, "octavo_kernel") != 0) return kNotFound;
   return *f = reinterpret_cast<Function>(m), 0;
 }
@@ -199,8 +218,8 @@ Status cuFuncGetAttribute(int* v, int, Function) { return *v = 32, 0; }
 Status cuFuncSetAttribute(Function, int, int value) { return value > 227 << 10 ? kInvalidValue : 0; }
 Status cuOccupancyMaxActiveBlocksPerMultiprocessor(int* n, Function, int, std::size_t) { return *n = 2, 0; }
 
-Status cuLaunchKernel(Function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, Stream s,
-                      void** params, void**) {
+Status cuLaunchKernel(Function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
+                      Stream s, void** params, void**) {
   const std::lock_guard lock(mutex);
   if (!current) return kInvalidContext;
   if (gy > 65535 || gz > 65535 || bx * by * bz > 1024 || gx == 0 || gx > 2147483647u) return kInvalidValue;
@@ -223,7 +242,8 @@ Status cuLaunchKernel(Function f, unsigned gx, unsigned gy, unsigned gz, unsigne
   return 0;
 }
 Status cuLaunchKernelEx(const LaunchConfig* c, Function f, void** params, void** extra) {
-  return cuLaunchKernel(f, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], c->shared_bytes, c->stream, params, extra);
+  return cuLaunchKernel(f, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], c->shared_bytes,
+                        c->stream, params, extra);
 }
 
 Status cuMemAlloc_v2(DevicePtr* p, std::size_t bytes) {
@@ -246,7 +266,9 @@ Status cuMemFree_v2(DevicePtr p) {
 Status cuMemcpy(DevicePtr to, DevicePtr from, std::size_t n) {
   return std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from), n), 0;
 }
-Status cuMemcpyHtoD_v2(DevicePtr to, const void* from, std::size_t n) { return std::memcpy(reinterpret_cast<void*>(to), from, n), 0; }
+Status cuMemcpyHtoD_v2(DevicePtr to, const void* from, std::size_t n) {
+  return std::memcpy(reinterpret_cast<void*>(to), from, n), 0;
+}
 Status cuMemcpyDtoH_v2(void* to, DevicePtr from, std::size_t n) { return std::memcpy(to, reinterpret_cast<void*>(from), n), 0; }
 Status cuMemcpyDtoDAsync_v2(DevicePtr to, DevicePtr from, std::size_t n, Stream) { return cuMemcpy(to, from, n); }
 Status cuMemsetD8_v2(DevicePtr p, unsigned char v, std::size_t n) { return std::memset(reinterpret_cast<void*>(p), v, n), 0; }
@@ -304,7 +326,8 @@ Status cuGraphAddChildGraphNode(GraphNode* n, Graph g, const GraphNode*, std::si
 Status cuGraphChildGraphNodeGetGraph(GraphNode, Graph*) { return kInvalidValue; }
 Status cuGraphAddKernelNode_v2(GraphNode* n, Graph g, const GraphNode*, std::size_t, const KernelNodeParams* p) {
   auto* kernel = reinterpret_cast<HostKernel*>(p->function);
-  auto* node = new Node{kernel, {p->grid[0], p->grid[1], p->grid[2]}, {p->block[0], p->block[1], p->block[2]}, p->shared_bytes, {}, {}};
+  auto* node =
+      new Node{kernel, {p->grid[0], p->grid[1], p->grid[2]}, {p->block[0], p->block[1], p->block[2]}, p->shared_bytes, {}, {}};
   std::size_t sizes[64];
   const int count = kernel->sizes(sizes);
   for (int i = 0; i < count; ++i)
@@ -324,12 +347,16 @@ Status cuGraphKernelNodeGetParams_v2(GraphNode n, KernelNodeParams* p) {
 }
 Status cuGraphKernelNodeSetParams_v2(GraphNode n, const KernelNodeParams* p) {
   auto* node = reinterpret_cast<Node*>(n);
-  for (std::size_t i = 0; i < node->params.size(); ++i) std::memcpy(node->params[i].data(), p->kernel_params[i], node->params[i].size());
+  for (std::size_t i = 0; i < node->params.size(); ++i)
+    std::memcpy(node->params[i].data(), p->kernel_params[i], node->params[i].size());
   return 0;
 }
 
 // For tests: what has happened, and what shall fail.
-void fake_cuda_counts(std::int64_t* out) { out[0] = launches, out[1] = allocation_calls, out[2] = synchronisations, out[3] = static_cast<std::int64_t>(allocations.size()); }
+void fake_cuda_counts(std::int64_t* out) {
+  out[0] = launches, out[1] = allocation_calls, out[2] = synchronisations,
+  out[3] = static_cast<std::int64_t>(allocations.size());
+}
 void fake_cuda_fail_launches(int n) { failing_launches = n; }
 
 }  // extern "C"

@@ -47,7 +47,9 @@ def test_a_program_passes_mypy(tmp_path):
     (tmp_path / "program.py").write_text(PROGRAM)
     (tmp_path / "wrong.py").write_text(PROGRAM + "Y.set_dim(3)\nanswer: str = graph.get_workspace_size()\n")
     env_path = f"--config-file={tmp_path / 'mypy.ini'}"
-    (tmp_path / "mypy.ini").write_text(f"[mypy]\nmypy_path = {PACKAGE.parent}\n")
+    # An installed package is found by its py.typed; mypy wants no site-packages on its path.
+    installed = PACKAGE.parent.name == "site-packages"
+    (tmp_path / "mypy.ini").write_text("[mypy]\n" + ("" if installed else f"mypy_path = {PACKAGE.parent}\n"))
     good = mypy(env_path, str(tmp_path / "program.py"))
     assert good.returncode == 0, good.stdout + good.stderr
     bad = mypy(env_path, str(tmp_path / "wrong.py"))

@@ -7,6 +7,7 @@
 
 #include "bench.h"
 #include "machine.h"
+#include "pinning.h"
 #include "progress.h"
 
 namespace octavo::cli {
@@ -50,6 +51,7 @@ void print_result(const BenchResult& r) {
 
 bool run_cases(BenchReport& report, const std::vector<BenchCase>& cases, const BenchOptions& options,
                const std::vector<Peer*>& peers) {
+  pin_own_pool(report.device.threads);
   for (const Peer* peer : peers) report.peer_versions[std::string(peer->name())] = peer->version();
   report.machine = machine_name(report.device);
   report.date = today();

@@ -16,7 +16,8 @@ namespace {
 struct Options {
   MachineOptions machine;
   ProblemOptions problem;
-  std::string layers, types = "s8", direction = "fprop", layout = "nhwc", output, peers, json, engine, config, filter;
+  std::string layers, types = "s8", direction = "fprop", layout = "nhwc", output, peers, json, engine, config, filter, against,
+                      name = "problem";
   double seconds = 1.0, check = 3e9;
   std::uint64_t seed = 1;
   bool per_call_filter = false;
@@ -42,7 +43,7 @@ std::vector<BenchCase> cases_of(const Options& o) {
     // Operands of an epilogue written out in the line are not known as scale and bias, so peers leave it out.
     require(apply_epilogue_parts(parts, problem));
     require(problem.validate());
-    cases.push_back({"line", "problem", problem, parts});
+    cases.push_back({"line", o.name, problem, parts});
     return cases;
   }
   if (o.layers.empty())
@@ -89,6 +90,17 @@ int run(const Options& o) {
     peers.push_back(owned.back().get());
   }
 
+  if (!o.against.empty()) {
+    Problem problem;
+    require(parse_problem(o.against, problem));
+    EpilogueParts parts;
+    require(parse_epilogue_parts(problem.direction == Direction::fprop ? o.problem.epilogue : "", parts));
+    require(apply_epilogue_parts(parts, problem));
+    require(problem.validate());
+    owned.push_back(make_own_peer(problem, report.device));
+    peers.push_back(owned.back().get());
+  }
+
   BenchOptions options;
   options.device = report.device;
   options.engine = o.engine;
@@ -112,6 +124,8 @@ std::function<int()> setup(CLI::App& app) {
   app.add_option("--direction", o->direction, "fprop, dgrad or wgrad");
   app.add_option("--layout", o->layout, "nhwc, nchw, nc4, nc16 or nc32");
   app.add_option("--peers", o->peers, "onednn, torch; several with commas");
+  app.add_option("--against", o->against, "another problem line: ours on that one is timed in turn, as the peer 'own'");
+  app.add_option("--name", o->name, "what the figures of a problem line are called");
   app.add_option("--json", o->json, "write the figures to this file");
   app.add_option("--engine", o->engine, "this engine instead of the first of the ranking");
   app.add_option("--config", o->config, "this configuration of the engine");

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <fstream>
 #include <map>
 
 #include "command.h"
 #include "progress.h"
+#include "verify/device_memory.h"
 #include "verify/random_problem.h"
 #include "verify/verify.h"
 
@@ -15,6 +15,7 @@ namespace {
 
 struct Options {
   MachineOptions machine;
+  DeviceOption device;
   ProblemOptions problem;
   std::string cases, engine;
   std::int64_t random = 0;
@@ -27,25 +28,10 @@ struct Tally {
   double worst = 0;
 };
 
-// Lines of a case file: one problem each; '#' starts a comment.
-std::vector<Problem> read_cases(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw UsageError("--cases '" + path + "' cannot be read; give a text file with one problem a line.");
-  std::vector<Problem> problems;
-  std::string line;
-  for (int number = 1; std::getline(file, line); ++number) {
-    if (const std::size_t hash = line.find('#'); hash != std::string::npos) line.resize(hash);
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    Problem problem;
-    if (const error_t error = parse_problem(line, problem); error.is_bad())
-      throw UsageError(fmt::format("{}:{}: {}", path, number, error.get_message()));
-    problems.push_back(problem);
-  }
-  return problems;
-}
-
 int run(const Options& o) {
-  const DeviceTraits device = o.machine.device();
+  const DeviceTraits device = o.device.device(o.machine);
+  auto memory = verify::memory_for(device);
+  if (!memory) throw RunError(memory.error().get_message());
   std::vector<Problem> problems;
   if (!o.problem.line.empty()) problems.push_back(o.problem.problem());
   if (!o.cases.empty()) {
@@ -71,6 +57,7 @@ int run(const Options& o) {
     progress.step(line);
     verify::Options options;
     options.seed = o.seed + static_cast<std::uint64_t>(i);
+    options.memory = memory->get();
     if (list) {
       progress.clear();
       fmt::print("{}\n", line);
@@ -88,7 +75,7 @@ int run(const Options& o) {
             fmt::print("  {:<16} declines: {}\n", name, row.verdict.reason);
           continue;
         }
-        if (row.engine->device() != DeviceKind::cpu) continue;
+        if (row.engine->device() != device.kind) continue;
         Tally& tally = tallies[name];
         tally.accepted += !constant;
         somebody = somebody || name != "cpu_reference";
@@ -109,9 +96,10 @@ int run(const Options& o) {
           ++wrong;
           if (list) continue;
           progress.clear();
-          fmt::print("WRONG  {}{}{}{}: {}\n       octavo verify --seed {} --engine {}{} '{}'\n", name,
+          fmt::print("WRONG  {}{}{}{}: {}\n       octavo verify{} --seed {} --engine {}{} '{}'\n", name,
                      spec.config.empty() ? "" : ":", spec.config, constant ? " (constant filter)" : "", report.message,
-                     options.seed, name, o.every_plan ? " --every-plan" : "", line);
+                     device.kind == DeviceKind::cpu ? "" : " --device " + o.device.name, options.seed, name,
+                     o.every_plan ? " --every-plan" : "", line);
         }
       }
     }
@@ -133,6 +121,7 @@ int run(const Options& o) {
 std::function<int()> setup(CLI::App& app) {
   auto o = std::make_shared<Options>();
   o->machine.add(app);
+  o->device.add(app);
   o->problem.add(app, false);
   app.add_option("--cases", o->cases, "a text file with one problem a line");
   app.add_option("--random", o->random, "this many random problems")->check(CLI::NonNegativeNumber);

@@ -52,12 +52,22 @@ struct MachineOptions {
   bool isa_forced() const;
 };
 
+/// Where plans run: "cpu" (default), "cuda" or "cuda:N".
+struct DeviceOption {
+  std::string name = "cpu";
+  void add(CLI::App& app);
+  DeviceTraits device(const MachineOptions& machine) const;
+};
+
 struct ProblemOptions {
   std::string line;
   std::string epilogue;
   void add(CLI::App& app, bool required = true);
   Problem problem() const;
 };
+
+/// A text file with one problem a line; '#' starts a comment. Throws UsageError with the line's number.
+std::vector<Problem> read_cases(const std::string& path);
 
 /// Throws UsageError with the nearest valid spelling when `value` is not one of `choices`.
 void require_choice(const std::string& option, const std::string& value, const std::vector<std::string>& choices);

@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <ctime>
 #include <fstream>
-#include <thread>
+
+#include "pinning.h"
 
 namespace octavo::cli {
 namespace {
@@ -43,7 +43,7 @@ std::string machine_name(const DeviceTraits& device) {
   has(device.avx512_bf16, "BF16");
   has(device.isa == CpuIsa::neon_dotprod, "NEON dotprod");
   if (device.isa >= CpuIsa::avx2) features += device.amx_int8 ? ", AMX" : ", no AMX";
-  const unsigned cpus = std::max(1U, std::thread::hardware_concurrency());
+  const std::size_t cpus = start_cpus().size();
   return fmt::format("{}{}{}, {} CPU{}", name, features.empty() ? "" : ", ", features, cpus, cpus == 1 ? "" : "s");
 }
 
@@ -54,7 +54,10 @@ std::string today() {
   return text;
 }
 
-void remember_command_line(int argc, char** argv) { g_command_line.assign(argv, argv + argc); }
+void remember_command_line(int argc, char** argv) {
+  g_command_line.assign(argv, argv + argc);
+  start_cpus();
+}
 
 const std::vector<std::string>& command_line() { return g_command_line; }
 

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 
 #include "command.h"
 #include "core/epilogue_shorthand.h"
 #include "core/parallel.h"
 #include "core/text.h"
+#include "device/cuda_device.h"
 
 namespace octavo::cli {
 namespace {
@@ -72,6 +74,41 @@ DeviceTraits MachineOptions::device() const {
     throw UsageError("--isa is '" + isa + "', which this processor does not have; its best is '" + to_string(device.isa) +
                      "'.");
   return device;
+}
+
+void DeviceOption::add(CLI::App& app) { app.add_option("--device", name, "cpu (default), cuda or cuda:N"); }
+
+DeviceTraits DeviceOption::device(const MachineOptions& machine) const {
+  const DeviceTraits host = machine.device();
+  if (name == "cpu") return host;
+  int ordinal = 0;
+  if (name.rfind("cuda:", 0) == 0) {
+    const std::string digits = name.substr(5);
+    if (digits.empty() || digits.size() > 3 || digits.find_first_not_of("0123456789") != std::string::npos)
+      throw UsageError("--device is '" + name + "'; after 'cuda:' comes the device's number.");
+    ordinal = std::atoi(digits.c_str());
+  } else {
+    require_choice("--device", name, {"cpu", "cuda"});
+  }
+  const auto device = cuda::device(ordinal);
+  if (!device) throw RunError(device.error().get_message());
+  return *device;
+}
+
+std::vector<Problem> read_cases(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw UsageError("--cases '" + path + "' cannot be read; give a text file with one problem a line.");
+  std::vector<Problem> problems;
+  std::string line;
+  for (int number = 1; std::getline(file, line); ++number) {
+    if (const std::size_t hash = line.find('#'); hash != std::string::npos) line.resize(hash);
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    Problem problem;
+    if (const error_t error = parse_problem(line, problem); error.is_bad())
+      throw UsageError(path + ":" + std::to_string(number) + ": " + error.get_message());
+    problems.push_back(problem);
+  }
+  return problems;
 }
 
 void ProblemOptions::add(CLI::App& app, bool required) {

@@ -84,7 +84,8 @@ void fill_scale_and_bias(const Problem& p, verify::Data& data, bool scale, bool 
     auto* to = reinterpret_cast<float*>(data.operands[operand].data());
     for (std::int64_t i = 0; i < count; ++i) {
       const double s = scales[scales.size() == 1 ? 0 : static_cast<std::size_t>(i)];
-      to[i] = static_cast<float>(integer ? std::round((rng.unit() * 2 - 1) * unit / s) * s : rng.unit() * 2 - 1);
+      to[i] = static_cast<float>(integer ? std::round((rng.unit() * 2 - 1) * unit / s) * s
+                                         : static_cast<double>(rng.between(-64, 64)) / 64);  // also a bf16 number
     }
   }
 }

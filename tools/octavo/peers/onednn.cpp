@@ -20,6 +20,7 @@ std::unique_ptr<Peer> make_onednn_peer(const DeviceTraits&, bool, error_t& error
 #include <unordered_map>
 
 #include "engines/cpu_reference/scalar.h"
+#include "pinning.h"
 #include "verify/buffer.h"
 
 namespace octavo::cli {
@@ -303,6 +304,19 @@ error_t Run::create(const PeerInput& in) {
   }
 }
 
+// The library's threads are OpenMP's. Looked up at run time, so that a build on another runtime still links.
+void use_openmp_threads(int threads) {
+  const auto set = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
+  const auto number = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_get_thread_num"));
+  using Body = void (*)(void*);
+  const auto region = reinterpret_cast<void (*)(Body, void*, unsigned, unsigned)>(dlsym(RTLD_DEFAULT, "GOMP_parallel"));
+  if (set) set(threads);
+  if (!number || !region) return;
+  static int (*thread_number)() = nullptr;
+  thread_number = number;
+  region([](void*) { pin_this_thread(thread_number()); }, nullptr, static_cast<unsigned>(threads), 0);
+}
+
 class OneDnn final : public Peer {
  public:
   OneDnn() : engine_(dnnl::engine::kind::cpu, 0) {}
@@ -312,8 +326,7 @@ class OneDnn final : public Peer {
     return std::to_string(v->major) + "." + std::to_string(v->minor) + "." + std::to_string(v->patch);
   }
   error_t create(const PeerInput& input, std::unique_ptr<PeerRun>& run) override {
-    // The library's threads are OpenMP's; looked up so that a build on another runtime still links.
-    if (auto* set = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"))) set(input.threads);
+    use_openmp_threads(input.threads);
     auto made = std::make_unique<Run>(engine_);
     OCTAVO_RETURN_IF_ERROR(made->create(input));
     run = std::move(made);

@@ -35,6 +35,10 @@ class PeerRun {
   /// The last result in the layout of problem.epilogue.outputs[0].
   virtual error_t fetch(void* out) = 0;
   virtual std::string describe() const { return {}; }
+  /// For a run that computes something else than the problem: "" when its last result is right, else what is wrong. Others are
+  /// judged by what fetch() gives.
+  virtual std::string own_verdict(double /*operations_to_check*/) { return {}; }
+  virtual bool judges_itself() const { return false; }
 };
 
 class Peer {
@@ -48,5 +52,7 @@ class Peer {
 /// Null and an error that says what is missing where the peer is not in this build or not on this machine.
 std::unique_ptr<Peer> make_onednn_peer(const DeviceTraits& device, bool isa_forced, error_t& error);
 std::unique_ptr<Peer> make_torch_peer(int threads, error_t& error);
+/// Octavo itself on another problem.
+std::unique_ptr<Peer> make_own_peer(const Problem& problem, const DeviceTraits& device);
 
 }  // namespace octavo::cli

@@ -12,6 +12,7 @@
 
 #include "core/env.h"
 #include "peer.h"
+#include "pinning.h"
 
 namespace octavo::cli {
 
@@ -33,6 +34,7 @@ class Child {
     if (pipe(in) != 0 || pipe(out) != 0) return;
     pid_ = fork();
     if (pid_ == 0) {
+      unpin_this_thread();
       dup2(in[0], STDIN_FILENO);
       dup2(out[1], STDOUT_FILENO);
       for (const int fd : {in[0], in[1], out[0], out[1]}) close(fd);
