@@ -49,7 +49,7 @@ void run(std::uint64_t seed, int problems, const verify::ProblemRange& range) {
     for (const Target& t : targets) accepted[t.name()] += check_target(*c, t, i % 8 == 0) > 0;
   }
   set_num_threads(0);
-  EXPECT_GT(nonzero, nonempty * 3 / 4) << "too many references are all zero";
+  EXPECT_GE(nonzero, nonempty * 3 / 4) << "too many references are all zero";
   if (wanted("cpu_reference")) {
     EXPECT_EQ(accepted["cpu_reference"], problems) << "the oracle declined a legal problem";
   }
