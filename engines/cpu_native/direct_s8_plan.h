@@ -310,7 +310,7 @@ class DirectPlan : public Plan {
 
   void gather_stretches(const Args& args, const Block& b, std::uint8_t* lines, std::uint8_t* to) const {
     const Triple xs = spatial_strides(p_.x);
-    const auto* x = static_cast<const std::uint8_t*>(args.x) + b.n * p_.x.stride[0];
+    const auto* x = static_cast<const std::uint8_t*>(args.x) + b.n * p_.x.stride[0] + b.d * g_.stride[0] * xs[0];
     const std::int64_t h0 = b.p0 * g_.stride[1] - g_.pad[1], w0 = b.q0 * g_.stride[2] - g_.pad[2];
     const std::int64_t rows = (b.p1 - b.p0 - 1) * g_.stride[1] + (g_.filter[1] - 1) * g_.dilation[1] + 1;
     const std::int64_t columns = (b.q1 - b.q0 - 1) * g_.stride[2] + g_.filter[2];

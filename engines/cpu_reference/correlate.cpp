@@ -7,7 +7,6 @@
 
 #include <algorithm>
 
-#include "core/parallel.h"
 #include "engines/cpu_reference/gather.h"
 #include "engines/cpu_reference/plan.h"
 
@@ -45,8 +44,8 @@ class CorrelatePlan final : public ReferencePlan {
     const Workspace ws = layout(slices);
     for (std::int64_t first = 0; first < channels_; first += block_) {
       const std::int64_t last = std::min(first + block_, channels_);
-      parallel_for(last - first, [&](std::int64_t m, int) { pack_filter(args, first + m, ws.filter + m * g_.taps * inner_); });
-      parallel_for(chunks_, [&](std::int64_t chunk, int) {
+      for_each_task(last - first, [&](std::int64_t m, int) { pack_filter(args, first + m, ws.filter + m * g_.taps * inner_); });
+      for_each_task(chunks_, [&](std::int64_t chunk, int) {
         const Scratch scratch = ws.scratch(chunk, *this);
         const std::int64_t end = share(chunk + 1);
         for (std::int64_t pixel = share(chunk); pixel < end; ++pixel) do_pixel(args, pixel, first, last, ws.filter, scratch);

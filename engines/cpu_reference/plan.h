@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/parallel.h"
 #include "engines/cpu_reference/epilogue.h"
 #include "engines/cpu_reference/geometry.h"
 #include "octavo/engine.h"
@@ -48,6 +49,13 @@ class ReferencePlan : public Plan {
   void result_index(std::int64_t d0, std::int64_t d1, const Triple& at, std::int64_t* index) const {
     index[0] = d0, index[1] = d1;
     for (int i = 0; i < spatial_; ++i) index[2 + i] = at[static_cast<std::size_t>(kMaxSpatial - spatial_ + i)];
+  }
+
+  /// Threads are not worth waking for a small problem: the tests run thousands of those. Same work, same bits.
+  void for_each_task(std::int64_t tasks, TaskRef task) const {
+    constexpr double kWorthThreads = 1e6;  // operations, some 0.2 ms
+    if (problem_.operations() >= kWorthThreads) return parallel_for(tasks, task);
+    for (std::int64_t i = 0; i < tasks; ++i) task(i, 0);
   }
 
   const Problem problem_;

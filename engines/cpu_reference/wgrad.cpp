@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "core/parallel.h"
 #include "engines/cpu_reference/gather.h"
 #include "engines/cpu_reference/plan.h"
 
@@ -41,7 +40,7 @@ class WgradPlan final : public ReferencePlan {
 
  protected:
   void run(const Args& args) const override {
-    parallel_for(slots_, [&](std::int64_t slot, int) {
+    for_each_task(slots_, [&](std::int64_t slot, int) {
       Slices slices(args.workspace);
       const Scratch s = scratch(slices, slot);
       for (std::int64_t task = slot; task < tasks_; task += slots_) do_task(args, task, s);

@@ -41,8 +41,10 @@ bool parse_spatial(std::string_view s, int& n, Spatial& out) {
   const int count = static_cast<int>(parts.size());
   if (count > kMaxSpatial || (n != 0 && count != n && count != 1)) return false;
   if (n == 0) n = count;
+  // Sizes, pads, strides and dilations past 2^31 are refused here, so that no arithmetic on them can overflow.
+  constexpr std::int64_t kLimit = std::int64_t{1} << 31;
   for (int i = 0; i < n; ++i) {
-    if (!text::parse_int(parts[count == 1 ? 0 : i], out[i])) return false;
+    if (!text::parse_int(parts[count == 1 ? 0 : i], out[i]) || out[i] < -kLimit || out[i] > kLimit) return false;
   }
   return true;
 }
@@ -110,7 +112,8 @@ error_t parse_dims(const Tokens& t, Problem& p, int& spatial) {
   auto axes = [&](const char* key, std::string_view value, Spatial& out) -> error_t {
     if (value.empty() || parse_spatial(value, spatial, out)) return {};
     return bad(std::string("'") + key + "=" + std::string(value) +
-               "' is not a list such as 3x3 with one number for each of the " + std::to_string(spatial) + " spatial axes.");
+               "' is not a list such as 3x3 with one number (at most 2^31) for each of the " + std::to_string(spatial) +
+               " spatial axes.");
   };
   spatial = 0;
   OCTAVO_RETURN_IF_ERROR(axes("size", t["size"], size));

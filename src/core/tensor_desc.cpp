@@ -111,7 +111,8 @@ bool set_layout(TensorDesc& desc, std::string_view layout) {
   std::int64_t at = vector;
   auto place = [&](int d, std::int64_t size) {
     desc.stride[d] = at;
-    at *= std::max<std::int64_t>(size, 1);
+    // Dims that nothing has checked yet: stay in range, validate() will refuse them.
+    if (__builtin_mul_overflow(at, std::max<std::int64_t>(size, 1), &at)) at = std::int64_t{1} << 62;
   };
   if (channels_last) place(1, desc.dim[1]);
   for (int d = desc.rank - 1; d >= 2; --d) place(d, desc.dim[d]);

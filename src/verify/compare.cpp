@@ -3,10 +3,12 @@
 #include "verify/compare.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <limits>
+#include <span>
 
 #include "engines/cpu_reference/epilogue.h"
 #include "engines/cpu_reference/pointwise.h"
@@ -136,7 +138,7 @@ struct Interval {
 class Mover {
  public:
   Mover(const Problem& problem, const Data& data)
-      : p_(problem), evaluator_(problem), args_(data.args()), values_(evaluator_.value_count()) {}
+      : p_(problem), evaluator_(problem), args_(data.args()), values_(evaluator_.value_count()), stepped_(has_steps(problem)) {}
 
   /// The interval of every value of the DAG at `index`.
   void intervals(const std::int64_t* index, double accumulator, double error, std::vector<Interval>& out) {
@@ -151,7 +153,7 @@ class Mover {
       if (site > 0 && !errs(site - 1)) continue;
       std::vector<Interval>& spread = spread_;
       spread.assign(center_.size(), {});
-      for (const double sign : {-1., 1.}) {
+      for (const double sign : steps()) {
         evaluate(index, accumulator + (site == 0 ? sign * error : 0), site, sign);
         for (std::size_t i = 0; i < center_.size(); ++i) widen(center_[i], values_[i].to_f64(), spread[i]);
       }
@@ -160,6 +162,21 @@ class Mover {
   }
 
  private:
+  /// Ends of the error are enough while the DAG is monotonic between them. Behind a rounding it has steps, and the least value
+  /// may lie just before one: look in between too.
+  std::span<const double> steps() const {
+    static constexpr std::array kEnds{-1., 1.};
+    static constexpr std::array kBetween{-1.,     -0.75,  -0.5,   -0.25, -0.125, -0x1p-5, -0x1p-8, -0x1p-12,
+                                         0x1p-12, 0x1p-8, 0x1p-5, 0.125, 0.25,   0.5,     0.75,    1.};
+    if (stepped_) return kBetween;
+    return kEnds;
+  }
+  static bool has_steps(const Problem& p) {
+    return std::any_of(p.epilogue.nodes.begin(), p.epilogue.nodes.end(), [](const Epilogue::Node& n) {
+      return is_integer(n.result) || n.compute == DataType_t::INT32 || n.mode == Mode::FLOOR || n.mode == Mode::CEIL ||
+             n.mode == Mode::MOD;
+    });
+  }
   bool errs(int node) const {
     return node_error(p_.epilogue.nodes[static_cast<std::size_t>(node)], is_integer(p_.input_a().type), 1, 1, 1) != 0;
   }
@@ -204,6 +221,7 @@ class Mover {
   EpilogueEvaluator evaluator_;
   Args args_;
   std::vector<Scalar> values_;
+  bool stepped_ = false;
   std::vector<double> center_;
   std::vector<Interval> spread_;
 };
