@@ -58,13 +58,13 @@ class Handle {
 inline Ints nhwc(Ints const& dim) {
   Ints stride(dim.size());
   std::int64_t step = 1;
-  stride[1] = step;
-  step *= dim[1];
-  for (std::size_t i = dim.size(); i-- > 2;) {
+  const auto place = [&](std::size_t i) {
     stride[i] = step;
     step *= dim[i];
-  }
-  stride[0] = step;
+  };
+  if (dim.size() > 1) place(1);
+  for (std::size_t i = dim.size(); i-- > 2;) place(i);
+  if (!dim.empty()) place(0);
   return stride;
 }
 inline Ints nchw(Ints const& dim) {
