@@ -69,7 +69,7 @@ class EmulatedTiles {
   std::uint8_t data_[8][16][64] = {};
 };
 
-#if defined(__AMX_INT8__)
+#if defined(__AMX_INT8__) || defined(__AMXINT8__)  // GCC's name, Clang 14's
 /// As assembly: the header's macros paste the tile number into text, which a template argument is not.
 class HardwareTiles {
  public:
