@@ -47,7 +47,15 @@ function(octavo_isa_flags sources)
     if(flags)
       # gcc 12 warns inside its own intrinsics headers (_mm512_undefined_*).
       list(APPEND flags -Wno-uninitialized -Wno-maybe-uninitialized)
-      set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS "${flags}")
+      # Unrolled kernels under UBSan take a compiler minutes each. Their templates are compiled for the portable level too.
+      if(OCTAVO_SANITIZE MATCHES "undefined")
+        list(APPEND flags -fno-sanitize=undefined)
+      endif()
+      if(OCTAVO_BUILD_FUZZERS)  # the fuzzers plan, they do not convolve
+        list(APPEND flags -fno-sanitize=fuzzer-no-link)
+      endif()
+      # A header precompiled for one target is not valid for another.
+      set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS "${flags}" SKIP_PRECOMPILE_HEADERS ON)
     endif()
   endforeach()
 endfunction()

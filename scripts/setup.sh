@@ -7,6 +7,7 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$ROOT"
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
 JOBS=${JOBS:-$(nproc)}
+export CCACHE_SLOPPINESS=pch_defines,time_macros # without it ccache passes over what uses a precompiled header
 LEFT_OUT=()
 
 say() { printf '\n== %s\n' "$*"; }
@@ -66,6 +67,7 @@ build_package() {
   command -v ccache >/dev/null && common=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   # The compiler that CI has: warnings are errors. Another one may know warnings of its own.
   case "$(c++ -dumpversion 2>/dev/null)" in 12 | 12.*) common+=(-DOCTAVO_WERROR=ON) ;; *) common+=(-DOCTAVO_WERROR=OFF) ;; esac
+  common+=(-DOCTAVO_PRECOMPILE=ON)
   mkdir -p build
   rm -f build/build.log
   cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DOCTAVO_BUILD_PYTHON=ON -DOCTAVO_WITH_ONEDNN=ON "${common[@]}" \
@@ -79,4 +81,16 @@ build_package() {
     .venv/bin/python -m pip install -q --no-index --no-build-isolation --no-deps --force-reinstall . -C build-dir=build \
     "${options[@]}" >build/install.log 2>&1 ||
     { tail -20 build/install.log; echo "octavo: the package cannot be installed into .venv; all of it is in build/install.log" >&2; exit 1; }
+}
+
+# The targets of one CMake preset. Arguments: preset, targets.
+build_preset() {
+  local preset=$1 launcher=()
+  shift
+  command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  mkdir -p "build-$preset"
+  cmake --preset "$preset" "${launcher[@]}" >"build-$preset/configure.log" 2>&1 ||
+    { tail -20 "build-$preset/configure.log"; echo "octavo: CMake cannot configure; all of it is in build-$preset/configure.log" >&2; exit 1; }
+  ninja -C "build-$preset" -j "$JOBS" "$@" >"build-$preset/build.log" 2>&1 ||
+    { grep -E -A5 'error|FAILED' "build-$preset/build.log" | head -40; echo "octavo: the build failed; all of it is in build-$preset/build.log" >&2; exit 1; }
 }

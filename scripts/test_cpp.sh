@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: 2026 The Octavo Authors
 # SPDX-License-Identifier: Apache-2.0
-# The C++ tests of build/. `quick`: a tenth of the random problems.
+# The C++ tests of build/. `quick`: of what scripts/build.sh quick has built, and a tenth of the random problems.
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 [ "${1:-}" = quick ] && export OCTAVO_TEST_SCALE=${OCTAVO_TEST_SCALE:-0.1}
 # The kernels have a job of their own, which sees to it that there is a compiler for them.

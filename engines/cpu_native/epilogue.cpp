@@ -337,8 +337,8 @@ FusedForm recognise(const TileEpilogue::Program& p) {
   return f;
 }
 
-/// Recognises Affine in a finished chain.
-TileEpilogue::Affine affine_of(const TileEpilogue::Program& program) {
+/// Recognises Affine in a finished chain. Only x86 kernels have that form built in.
+[[maybe_unused]] TileEpilogue::Affine affine_of(const TileEpilogue::Program& program) {
   TileEpilogue::Affine a;
   const auto& steps = program.steps;
   std::size_t i = 0;

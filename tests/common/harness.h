@@ -11,19 +11,12 @@
 #include <string>
 #include <vector>
 
+#include "common/scale.h"
 #include "octavo/device.h"
 #include "octavo/engine.h"
 #include "verify/verify.h"
 
 namespace octavo::testing {
-
-/// OCTAVO_TEST_SCALE=0.1 runs a tenth of the random problems (sanitizer builds, emulators); default 1.
-inline double scale() {
-  const char* text = std::getenv("OCTAVO_TEST_SCALE");
-  const double v = text ? std::atof(text) : 1.0;
-  return v > 0 ? v : 1.0;
-}
-inline int scaled(int count) { return std::max(1, static_cast<int>(count * scale())); }
 
 /// One engine on this processor held to one level. cpu_reference and onednn choose for themselves: they have one target.
 struct Target {

@@ -20,6 +20,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
@@ -35,7 +36,7 @@ namespace fs = std::filesystem;
 struct HostKernel {
   int (*sizes)(std::size_t*) = nullptr;
   void (*run)(const unsigned*, const unsigned*, void**) = nullptr;
-  HostKernel* reduce = nullptr;  ///< the module's second entry point
+  std::unique_ptr<HostKernel> reduce;  ///< the module's second entry point
 };
 struct FakeContext {
   int ordinal = 0;
@@ -45,13 +46,36 @@ struct Node {
   unsigned grid[3], block[3];
   unsigned shared = 0;
   std::vector<std::vector<char>> params;
-  std::vector<void*> pointers;
+  std::vector<void*> pointers;  ///< into params
+
+  /// Parameters are copied when a launch is recorded.
+  void keep(void** from) {
+    std::size_t sizes[64];
+    const int count = kernel->sizes(sizes);
+    for (int i = 0; i < count; ++i) params.emplace_back(static_cast<char*>(from[i]), static_cast<char*>(from[i]) + sizes[i]);
+    for (auto& p : params) pointers.push_back(p.data());
+  }
+  std::unique_ptr<Node> clone() const {
+    auto made = std::make_unique<Node>();
+    made->kernel = kernel;
+    std::copy(grid, grid + 3, made->grid);
+    std::copy(block, block + 3, made->block);
+    made->shared = shared;
+    made->params = params;
+    for (auto& p : made->params) made->pointers.push_back(p.data());
+    return made;
+  }
 };
+/// Owns its nodes. As in CUDA, an executable graph and a child graph are copies: a later change of the original is not theirs.
 struct FakeGraph {
-  std::vector<Node*> nodes;
+  std::vector<std::unique_ptr<Node>> nodes;
+
+  void append(const FakeGraph& other) {
+    for (const auto& node : other.nodes) nodes.push_back(node->clone());
+  }
 };
 struct FakeStream {
-  FakeGraph* capturing = nullptr;
+  std::unique_ptr<FakeGraph> capturing;
 };
 struct Block {
   std::size_t bytes = 0;
@@ -62,7 +86,7 @@ std::recursive_mutex mutex;
 FakeContext contexts[2] = {{0}, {1}};
 thread_local FakeContext* current = nullptr;
 std::map<std::uint64_t, Block> allocations;
-std::map<std::string, HostKernel*> modules;  // by binary
+std::map<std::string, std::unique_ptr<HostKernel>> modules;  // by binary
 std::int64_t launches = 0, allocation_calls = 0, synchronisations = 0;
 int failing_launches = 0;
 
@@ -85,7 +109,7 @@ std::string include_flags() {
 }
 
 /// Compiled once for a source, the prelude and the flags; the file stays beside the cache for the next process.
-HostKernel* compile(const fs::path& entry) {
+std::unique_ptr<HostKernel> compile(const fs::path& entry) {
   static int counter = 0;
   const char* compiler = std::getenv("OCTAVO_FAKE_COMPILER");
   const fs::path scratch = entry.parent_path().parent_path() / "fake";
@@ -121,12 +145,12 @@ HostKernel* compile(const fs::path& entry) {
   }
   void* library = dlopen(built.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) return nullptr;
-  auto* kernel = new HostKernel;
+  auto kernel = std::make_unique<HostKernel>();
   kernel->sizes = reinterpret_cast<int (*)(std::size_t*)>(dlsym(library, "octavo_fake_sizes"));
   kernel->run = reinterpret_cast<void (*)(const unsigned*, const unsigned*, void**)>(dlsym(library, "octavo_fake_run"));
   if (void* reduce = dlsym(library, "octavo_fake_run_reduce"))
-    kernel->reduce =
-        new HostKernel{kernel->sizes, reinterpret_cast<void (*)(const unsigned*, const unsigned*, void**)>(reduce), nullptr};
+    kernel->reduce = std::make_unique<HostKernel>(
+        HostKernel{kernel->sizes, reinterpret_cast<void (*)(const unsigned*, const unsigned*, void**)>(reduce), nullptr});
   return kernel;
 }
 
@@ -192,23 +216,25 @@ Status cuModuleLoadData(Module* m, const void* image) {
   const auto* bytes = static_cast<const unsigned char*>(image);
   if (std::memcmp(bytes, "\177ELF", 4) != 0) return kInvalidImage;
   const std::string binary(reinterpret_cast<const char*>(bytes), elf_bytes(bytes));
-  if (const auto found = modules.find(binary); found != modules.end()) return *m = reinterpret_cast<Module>(found->second), 0;
+  if (const auto found = modules.find(binary); found != modules.end())
+    return *m = reinterpret_cast<Module>(found->second.get()), 0;
   const char* cache = std::getenv("OCTAVO_CACHE_DIR");
   std::error_code ec;
   for (fs::directory_iterator it(std::string(cache ? cache : ".") + "/kernels", ec), end; !ec && it != end; it.increment(ec)) {
     const std::string candidate = read_file(it->path() / "kernel.cubin");
     if (candidate.size() < binary.size() || candidate.compare(0, binary.size(), binary) != 0) continue;
-    HostKernel* kernel = compile(it->path());
+    std::unique_ptr<HostKernel> kernel = compile(it->path());
     if (!kernel) return kInvalidImage;
-    modules[binary] = kernel;
-    return *m = reinterpret_cast<Module>(kernel), 0;
+    *m = reinterpret_cast<Module>(kernel.get());
+    modules[binary] = std::move(kernel);
+    return 0;
   }
   return kInvalidImage;
 }
 Status cuModuleUnload(Module) { return 0; }
 Status cuModuleGetFunction(Function* f, Module m, const char* name) {
   if (std::strcmp(name, "octavo_reduce") == 0) {
-    HostKernel* reduce = reinterpret_cast<HostKernel*>(m)->reduce;
+    HostKernel* reduce = reinterpret_cast<HostKernel*>(m)->reduce.get();
     return reduce ? (*f = reinterpret_cast<Function>(reduce), 0) : kNotFound;
   }
   if (std::strcmp(name, "octavo_kernel") != 0) return kNotFound;
@@ -225,20 +251,14 @@ Status cuLaunchKernel(Function f, unsigned gx, unsigned gy, unsigned gz, unsigne
   if (gy > 65535 || gz > 65535 || bx * by * bz > 1024 || gx == 0 || gx > 2147483647u) return kInvalidValue;
   if (failing_launches > 0) return --failing_launches, 719;
   ++launches;
-  Node node{reinterpret_cast<HostKernel*>(f), {gx, gy, gz}, {bx, by, bz}, shared, {}, {}};
+  auto node = std::make_unique<Node>(Node{reinterpret_cast<HostKernel*>(f), {gx, gy, gz}, {bx, by, bz}, shared, {}, {}});
   auto* stream = reinterpret_cast<FakeStream*>(s);
   if (!stream || !stream->capturing) {
-    node.kernel->run(node.grid, node.block, params);
+    node->kernel->run(node->grid, node->block, params);
     return 0;
   }
-  std::size_t sizes[64];
-  const int count = node.kernel->sizes(sizes);
-  auto* kept = new Node(node);
-  for (int i = 0; i < count; ++i) {
-    kept->params.emplace_back(static_cast<char*>(params[i]), static_cast<char*>(params[i]) + sizes[i]);
-  }
-  for (auto& p : kept->params) kept->pointers.push_back(p.data());
-  stream->capturing->nodes.push_back(kept);
+  node->keep(params);
+  stream->capturing->nodes.push_back(std::move(node));
   return 0;
 }
 Status cuLaunchKernelEx(const LaunchConfig* c, Function f, void** params, void** extra) {
@@ -285,12 +305,14 @@ Status cuPointerGetAttribute(void* out, int id, DevicePtr p) {
 Status cuStreamCreate(Stream* s, unsigned) { return *s = reinterpret_cast<Stream>(new FakeStream), 0; }
 Status cuStreamDestroy_v2(Stream s) { return delete reinterpret_cast<FakeStream*>(s), 0; }
 Status cuStreamSynchronize(Stream) { return ++synchronisations, 0; }
-Status cuStreamIsCapturing(Stream s, int* status) { return *status = s && reinterpret_cast<FakeStream*>(s)->capturing, 0; }
-Status cuStreamBeginCapture_v2(Stream s, int) { return reinterpret_cast<FakeStream*>(s)->capturing = new FakeGraph, 0; }
+Status cuStreamIsCapturing(Stream s, int* status) {
+  return *status = s && reinterpret_cast<FakeStream*>(s)->capturing != nullptr, 0;
+}
+Status cuStreamBeginCapture_v2(Stream s, int) {
+  return reinterpret_cast<FakeStream*>(s)->capturing = std::make_unique<FakeGraph>(), 0;
+}
 Status cuStreamEndCapture(Stream s, Graph* g) {
-  auto* stream = reinterpret_cast<FakeStream*>(s);
-  *g = reinterpret_cast<Graph>(stream->capturing);
-  stream->capturing = nullptr;
+  *g = reinterpret_cast<Graph>(reinterpret_cast<FakeStream*>(s)->capturing.release());
   return 0;
 }
 Status cuEventCreate(Event* e, unsigned) { return *e = reinterpret_cast<Event>(new int), 0; }
@@ -301,40 +323,39 @@ Status cuEventElapsedTime(float* ms, Event, Event) { return *ms = 0.01f, 0; }
 Status cuGraphCreate(Graph* g, unsigned) { return *g = reinterpret_cast<Graph>(new FakeGraph), 0; }
 Status cuGraphDestroy(Graph g) { return delete reinterpret_cast<FakeGraph*>(g), 0; }
 Status cuGraphInstantiateWithFlags(GraphExec* e, Graph g, unsigned long long) {
-  return *e = reinterpret_cast<GraphExec>(new FakeGraph(*reinterpret_cast<FakeGraph*>(g))), 0;
+  auto made = std::make_unique<FakeGraph>();
+  made->append(*reinterpret_cast<FakeGraph*>(g));
+  return *e = reinterpret_cast<GraphExec>(made.release()), 0;
 }
 Status cuGraphExecDestroy(GraphExec e) { return delete reinterpret_cast<FakeGraph*>(e), 0; }
 Status cuGraphLaunch(GraphExec e, Stream) {
   const std::lock_guard lock(mutex);
-  for (Node* node : reinterpret_cast<FakeGraph*>(e)->nodes) execute(*node);
+  for (const auto& node : reinterpret_cast<FakeGraph*>(e)->nodes) execute(*node);
   return 0;
 }
 Status cuGraphGetNodes(Graph g, GraphNode* out, std::size_t* n) {
   auto* graph = reinterpret_cast<FakeGraph*>(g);
   if (out)
-    for (std::size_t i = 0; i < std::min(*n, graph->nodes.size()); ++i) out[i] = reinterpret_cast<GraphNode>(graph->nodes[i]);
+    for (std::size_t i = 0; i < std::min(*n, graph->nodes.size()); ++i)
+      out[i] = reinterpret_cast<GraphNode>(graph->nodes[i].get());
   return *n = graph->nodes.size(), 0;
 }
 Status cuGraphNodeGetType(GraphNode, int* type) { return *type = 0, 0; }
 Status cuGraphAddChildGraphNode(GraphNode* n, Graph g, const GraphNode*, std::size_t, Graph child) {
   auto* to = reinterpret_cast<FakeGraph*>(g);
-  auto* from = reinterpret_cast<FakeGraph*>(child);
-  to->nodes.insert(to->nodes.end(), from->nodes.begin(), from->nodes.end());
-  return *n = reinterpret_cast<GraphNode>(to->nodes.empty() ? nullptr : to->nodes.back()), 0;
+  to->append(*reinterpret_cast<FakeGraph*>(child));
+  return *n = reinterpret_cast<GraphNode>(to->nodes.empty() ? nullptr : to->nodes.back().get()), 0;
 }
 // A child graph's nodes are taken in one by one, so no node is ever a child graph.
 Status cuGraphChildGraphNodeGetGraph(GraphNode, Graph*) { return kInvalidValue; }
 Status cuGraphAddKernelNode_v2(GraphNode* n, Graph g, const GraphNode*, std::size_t, const KernelNodeParams* p) {
   auto* kernel = reinterpret_cast<HostKernel*>(p->function);
-  auto* node =
-      new Node{kernel, {p->grid[0], p->grid[1], p->grid[2]}, {p->block[0], p->block[1], p->block[2]}, p->shared_bytes, {}, {}};
-  std::size_t sizes[64];
-  const int count = kernel->sizes(sizes);
-  for (int i = 0; i < count; ++i)
-    node->params.emplace_back(static_cast<char*>(p->kernel_params[i]), static_cast<char*>(p->kernel_params[i]) + sizes[i]);
-  for (auto& q : node->params) node->pointers.push_back(q.data());
-  reinterpret_cast<FakeGraph*>(g)->nodes.push_back(node);
-  return *n = reinterpret_cast<GraphNode>(node), 0;
+  auto node = std::make_unique<Node>(
+      Node{kernel, {p->grid[0], p->grid[1], p->grid[2]}, {p->block[0], p->block[1], p->block[2]}, p->shared_bytes, {}, {}});
+  node->keep(p->kernel_params);
+  *n = reinterpret_cast<GraphNode>(node.get());
+  reinterpret_cast<FakeGraph*>(g)->nodes.push_back(std::move(node));
+  return 0;
 }
 Status cuGraphKernelNodeGetParams_v2(GraphNode n, KernelNodeParams* p) {
   auto* node = reinterpret_cast<Node*>(n);

@@ -43,7 +43,7 @@ TEST_P(CompatPrograms, CompileAndRun) {
                                      "/tests/compat/programs.cpp -o " + out.string() + " " + OCTAVO_LIBRARY + " " + OCTAVO_LINK,
                                  status);
   ASSERT_EQ(status, 0) << text;
-  text = run_command(out.string(), status);
+  text = run_command(OCTAVO_RUN + out.string(), status);
   EXPECT_EQ(status, 0) << text;
   EXPECT_NE(text.find("8 programs right"), std::string::npos) << text;
   std::filesystem::remove(out);

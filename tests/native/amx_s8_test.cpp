@@ -70,7 +70,7 @@ TEST(AmxS8, RandomProblems) {
   range.directions = {Direction::fprop};
   range.types = {DataType_t::INT8, DataType_t::UINT8};
   range.max_multiply_adds = 3e5;
-  for (int i = 0; i < random_count(400); ++i) {
+  for (int i = 0; i < scaled(400); ++i) {
     verify::Rng rng(static_cast<std::uint64_t>(i) + 5000000);
     const Problem p = verify::random_problem(rng, range);
     verify::Options options;

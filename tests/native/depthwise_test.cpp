@@ -24,7 +24,7 @@ const char* kEpilogues[] = {
 
 /// Widths around the lanes (16, 32, 64), the tile (64 columns) and the four shared rows.
 TEST(DepthwiseS8, RandomShapes) {
-  for (int i = 0; i < 250; ++i) {
+  for (int i = 0; i < scaled(250); ++i) {
     verify::Rng rng(static_cast<std::uint64_t>(i) + 77);
     const std::int64_t c = rng.pick<std::int64_t>({1, 3, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 80, 96, 97, 129, 144});
     const std::int64_t r = rng.pick<std::int64_t>({1, 2, 3, 3, 3, 4, 5, 7}), s = rng.pick<std::int64_t>({1, 3, 3, 3, 5, 6});

@@ -43,7 +43,7 @@ TEST(DirectS8, RandomProblems) {
   range.directions = {Direction::fprop};
   range.types = {DataType_t::INT8, DataType_t::UINT8};
   range.max_multiply_adds = 3e5;
-  for (int i = 0; i < random_count(600); ++i) {
+  for (int i = 0; i < scaled(600); ++i) {
     verify::Rng rng(static_cast<std::uint64_t>(i) + 1);
     const Problem p = verify::random_problem(rng, range);
     verify::Options options;

@@ -31,11 +31,11 @@ void sweep(Direction direction, const std::string& name, std::uint64_t first, in
     ran += here;
     if (testing::Test::HasFailure()) return;
   }
-  EXPECT_GT(ran, count);
+  EXPECT_GE(ran, count);
 }
 
-TEST(IntegerGradients, Wgrad) { sweep(Direction::wgrad, "wgrad_s8", 6000, 400); }
-TEST(IntegerGradients, Dgrad) { sweep(Direction::dgrad, "dgrad_s8", 5000, 400); }
+TEST(IntegerGradients, Wgrad) { sweep(Direction::wgrad, "wgrad_s8", 6000, testing::scaled(400)); }
+TEST(IntegerGradients, Dgrad) { sweep(Direction::dgrad, "dgrad_s8", 5000, testing::scaled(400)); }
 
 }  // namespace
 }  // namespace octavo

@@ -84,13 +84,13 @@ void check(Direction direction, const std::vector<std::string>& names, std::uint
       }
     }
   }
-  EXPECT_GT(ran, count);
-  EXPECT_GT(special, count);
+  EXPECT_GE(ran, count);
+  EXPECT_GE(special, count);
 }
 
-TEST(FloatLocality, Fprop) { check(Direction::fprop, {"direct_float", "direct_float_lanes"}, 100, 200); }
-TEST(FloatLocality, Dgrad) { check(Direction::dgrad, {"direct_float", "direct_float_lanes"}, 200, 200); }
-TEST(FloatLocality, Wgrad) { check(Direction::wgrad, {"wgrad_float", "wgrad_float_lanes"}, 300, 150); }
+TEST(FloatLocality, Fprop) { check(Direction::fprop, {"direct_float", "direct_float_lanes"}, 100, testing::scaled(200)); }
+TEST(FloatLocality, Dgrad) { check(Direction::dgrad, {"direct_float", "direct_float_lanes"}, 200, testing::scaled(200)); }
+TEST(FloatLocality, Wgrad) { check(Direction::wgrad, {"wgrad_float", "wgrad_float_lanes"}, 300, testing::scaled(150)); }
 
 }  // namespace
 }  // namespace octavo

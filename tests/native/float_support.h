@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "common/scale.h"
 #include "core/parallel.h"
 #include "engines/cpu_native/path.h"
 #include "octavo/device.h"

@@ -14,7 +14,7 @@ std::string dims(std::int64_t a, std::int64_t b) { return std::to_string(a) + "x
 
 /// Group widths around a dword (4) and a vector (16): padded per group, several groups a vector, a group over vectors.
 TEST(GroupedS8, RandomShapes) {
-  for (int i = 0; i < 250; ++i) {
+  for (int i = 0; i < scaled(250); ++i) {
     verify::Rng rng(static_cast<std::uint64_t>(i) + 991);
     const std::int64_t groups = rng.pick<std::int64_t>({2, 3, 5, 8, 17, 32});
     const std::int64_t kg = rng.pick<std::int64_t>({1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 20, 32, 33, 48, 64, 70});

@@ -7,11 +7,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "common/scale.h"
 #include "octavo/engine.h"
 #include "verify/random_problem.h"
 #include "verify/verify.h"
@@ -28,11 +28,7 @@ inline std::vector<DeviceTraits> forced_devices() {
   return devices;
 }
 
-/// Random problems in one run of the binary; OCTAVO_TEST_RANDOM multiplies them.
-inline int random_count(int base) {
-  const char* text = std::getenv("OCTAVO_TEST_RANDOM");
-  return base * (text ? std::max(1, std::atoi(text)) : 1);
-}
+using testing::scaled;
 
 /// Parses, validates, and fails the test when the line is no problem.
 inline Problem problem_of(const std::string& line) {

@@ -95,7 +95,7 @@ TEST(WinogradS8, PartsOfC) {
 }
 
 TEST(WinogradS8, RandomProblems) {
-  for (int i = 0; i < random_count(300); ++i) {
+  for (int i = 0; i < scaled(300); ++i) {
     verify::Rng rng(static_cast<std::uint64_t>(i) + 77000);
     Problem p;
     p.direction = Direction::fprop;

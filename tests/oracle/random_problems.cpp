@@ -59,7 +59,7 @@ void run(std::uint64_t seed, int problems, const verify::ProblemRange& range) {
 class RandomProblems : public ::testing::TestWithParam<int> {};
 
 TEST_P(RandomProblems, EveryEngineGivesWhatTheDefinitionGives) {
-  run(static_cast<std::uint64_t>(1000 + GetParam()), scaled(800), {});
+  run(static_cast<std::uint64_t>(1000 + GetParam()), scaled(900), {});
 }
 TEST_P(RandomProblems, PackedQuantisedLayers) {
   // What fast integer kernels are made for: packed layouts, s8 and u8, requantised.

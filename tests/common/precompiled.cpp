@@ -1,0 +1,4 @@
+// SPDX-FileCopyrightText: 2026 The Octavo Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Nothing: the target that owns the tests' precompiled header needs a source.
