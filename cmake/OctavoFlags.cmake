@@ -47,9 +47,9 @@ function(octavo_isa_flags sources)
     if(flags)
       # gcc 12 warns inside its own intrinsics headers (_mm512_undefined_*).
       list(APPEND flags -Wno-uninitialized -Wno-maybe-uninitialized)
-      # Unrolled kernels under UBSan take a compiler minutes each. Their templates are compiled for the portable level too.
-      if(OCTAVO_SANITIZE MATCHES "undefined")
-        list(APPEND flags -fno-sanitize=undefined)
+      # Unrolled kernels under sanitizers take an optimiser minutes each; the templates are compiled for the portable level too.
+      if(OCTAVO_SANITIZE)
+        list(APPEND flags -O0 -fno-sanitize=undefined)
       endif()
       if(OCTAVO_BUILD_FUZZERS)  # the fuzzers plan, they do not convolve
         list(APPEND flags -fno-sanitize=fuzzer-no-link)

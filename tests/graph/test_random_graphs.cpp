@@ -449,7 +449,7 @@ class Builder {
   std::vector<Bound> bound_;
 };
 
-constexpr int kGraphs = 15000, kShards = 10;  // Python's tests run another 5,000
+constexpr int kGraphs = 20000, kShards = 10;
 
 class GraphRandom : public ::testing::TestWithParam<int> {};
 

@@ -60,7 +60,7 @@ TEST(FloatGroups, EdgesOfVectors) {
         const verify::Data data(p, seed, verify::Fill::automatic);
         EXPECT_GT(native_test::check_paths(p, data, kNames, seed), 1);
         ++seed;
-        if (testing::Test::HasFailure()) return;
+        if (::testing::Test::HasFailure()) return;
       }
     }
   }

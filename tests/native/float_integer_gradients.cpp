@@ -29,7 +29,7 @@ void sweep(Direction direction, const std::string& name, std::uint64_t first, in
     }
     EXPECT_TRUE(verdict || known_gap) << verdict.reason << "\n" << problem.to_string();
     ran += here;
-    if (testing::Test::HasFailure()) return;
+    if (::testing::Test::HasFailure()) return;
   }
   EXPECT_GE(ran, count);
 }

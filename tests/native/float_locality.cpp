@@ -73,13 +73,13 @@ void check(Direction direction, const std::vector<std::string>& names, std::uint
             const float want = element(out, expected[0].data(), index), have = element(out, got[0].data(), index);
             special += std::isfinite(want) ? 0 : 1;
             const bool same = std::isnan(want) ? std::isnan(have) : want == have;
-            if (!same && !testing::Test::HasFailure()) {
+            if (!same && !::testing::Test::HasFailure()) {
               ADD_FAILURE() << name << ":" << candidate.config << " on " << to_string(traits.isa) << ", seed " << seed << ": "
                             << have << " instead of " << want << "\n"
                             << problem.to_string();
             }
           });
-          if (testing::Test::HasFailure()) return;
+          if (::testing::Test::HasFailure()) return;
         }
       }
     }

@@ -22,7 +22,7 @@ void sweep(Direction direction, const std::vector<std::string>& names, std::uint
     const int here = native_test::check_paths(problem, data, names, seed);
     EXPECT_GT(here, 0) << "no float path takes " << problem.to_string();
     ran += here;
-    if (testing::Test::HasFailure()) return;
+    if (::testing::Test::HasFailure()) return;
   }
   EXPECT_GE(ran, count);
 }

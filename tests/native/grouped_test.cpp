@@ -41,7 +41,7 @@ TEST(GroupedS8, RandomShapes) {
     options.constant_filter = rng.chance(50);
     options.misalign_elements = rng.chance(30) ? 1 : 0;
     check_everywhere(problem_of(line), "grouped_s8", options);
-    if (testing::Test::HasFailure()) break;
+    if (::testing::Test::HasFailure()) break;
   }
 }
 
