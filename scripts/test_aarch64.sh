@@ -7,4 +7,6 @@ needed_packages g++ cmake ninja-build python3 g++-aarch64-linux-gnu qemu-user go
 folders=(unit graph oracle native cuda_host)
 build_preset aarch64 "${folders[@]/#/test_}" fake_cuda fake_nvrtc
 export OCTAVO_TEST_SCALE=${OCTAVO_TEST_SCALE:-0.01} OCTAVO_FAKE_COMPILER=aarch64-linux-gnu-g++
-python3 scripts/run_tests.py build-aarch64 "${folders[@]}" --jobs "$JOBS" -- qemu-aarch64 -L /usr/aarch64-linux-gnu
+# qemu-user 7.2 itself aborts now and then in a child forked from a process with threads.
+echo "left out under qemu: ParallelFor.WorksInAForkedChild"
+python3 scripts/run_tests.py build-aarch64 "${folders[@]}" --jobs "$JOBS" --filter "*-ParallelFor.WorksInAForkedChild" -- qemu-aarch64 -L /usr/aarch64-linux-gnu

@@ -91,9 +91,10 @@ TEST(PublicBugs, A23_SumsAreNotKeptInBf16) {
     Golden(std::string("wgrad n=1 c=1 size=80x80 k=2 filter=3x3 pad=1x1 stride=2x2 x=bf16:nhwc y=bf16:nhwc w=") + out + ":nhwc")
         .x(constant(1))
         .y(constant(1))
-        .want([=](const std::int64_t* i) { return i[2] >= 1 && i[3] >= 1   ? 1600.
-                                                  : i[2] == 0 && i[3] == 0 ? corner
-                                                                           : edge; })
+        // Named again: Clang 14 does not capture a structured binding.
+        .want([corner = corner, edge = edge](const std::int64_t* i) {
+          return i[2] >= 1 && i[3] >= 1 ? 1600. : i[2] == 0 && i[3] == 0 ? corner : edge;
+        })
         .run();
 }
 
