@@ -35,7 +35,8 @@ Verdict amx_accepts(const Problem& p, const DeviceTraits& device) {
 
 class AmxPlan final : public DirectPlan {
  public:
-  AmxPlan(const Problem& p, const AmxIsa& isa, CpuIsa epilogue_isa) : DirectPlan(p, *isa.base, epilogue_isa), amx_(isa) {}
+  AmxPlan(const Problem& p, const AmxIsa& isa, CpuIsa epilogue_isa, double work_us)
+      : DirectPlan(p, *isa.base, epilogue_isa, work_us), amx_(isa) {}
 
   error_t init_amx(const BuildOptions& options) {
     OCTAVO_RETURN_IF_ERROR(init(options));
@@ -199,7 +200,7 @@ error_t amx_build(const Problem& p, const std::string& config, const DeviceTrait
     isa = &kAmxHardware;
   }
 #endif
-  auto made = std::make_unique<AmxPlan>(p, *isa, std::min(device.isa, host_cpu().isa));
+  auto made = std::make_unique<AmxPlan>(p, *isa, std::min(device.isa, host_cpu().isa), work_of(amx_candidates(p, one_thread(device))));
   OCTAVO_RETURN_IF_ERROR(made->init_amx(options));
   plan = std::move(made);
   return {};

@@ -31,15 +31,16 @@ struct Blocking {
 
 class DirectPlan : public Plan {
  public:
-  DirectPlan(const Problem& problem, const DirectIsa& isa, CpuIsa epilogue_isa)
-      : p_(pointwise_view(problem)), g_(p_), isa_(isa), epilogue_isa_(epilogue_isa) {}
+  /// `work_us`: of one core, as the cost model sees it.
+  DirectPlan(const Problem& problem, const DirectIsa& isa, CpuIsa epilogue_isa, double work_us)
+      : p_(pointwise_view(problem)), g_(p_), isa_(isa), epilogue_isa_(epilogue_isa), work_us_(work_us) {}
 
   error_t init(const BuildOptions& options) {
     OCTAVO_RETURN_IF_ERROR(epilogue_.compile(p_, epilogue_isa_));
     choose_window();
     shape_ = PackedFilterShape(fg_, isa_, padded_steps(ceil_div(fg_.cg, isa_.channels_per_step)));
     pixel_bytes_ = g_.groups * group_bytes();
-    slots_ = std::max(1, num_threads());
+    slots_ = threads_for(work_us_ + epilogue_.interpreted_us());
     const bool wide = isa_.encoding == Encoding::s16;
     x_signed_ = p_.x.type == DataType_t::INT8;
     w_signed_ = p_.w.type == DataType_t::INT8;
@@ -62,7 +63,7 @@ class DirectPlan : public Plan {
         to_channels_last(p_.w, krsc, plain.get(), g_.cg);
         krsc = reinterpret_cast<const std::uint8_t*>(plain.get());
       }
-      shape_.pack(fg_, isa_, krsc, w_signed_, filter_.get(), x_zero_ ? sums_.data() : nullptr);
+      shape_.pack(fg_, isa_, krsc, w_signed_, filter_.get(), x_zero_ ? sums_.data() : nullptr, num_threads());
     }
     affine_ = isa_.affine[1][1] && epilogue_.is_affine() && !filter_zero_ && p_.epilogue.outputs[0].desc.vector == 1;
     fixed_taps_ = im2col_ || g_.taps() == 1;
@@ -98,7 +99,7 @@ class DirectPlan : public Plan {
         to_channels_last(p_.w, krsc, a.plain, g_.cg);
         krsc = a.plain;
       }
-      shape_.pack(fg_, isa_, krsc, w_signed_, a.filter, x_zero_ ? a.sums : nullptr);
+      shape_.pack(fg_, isa_, krsc, w_signed_, a.filter, x_zero_ ? a.sums : nullptr, slots_);
       filter = a.filter;
       sums = a.sums;
     }
@@ -726,6 +727,7 @@ class DirectPlan : public Plan {
   Geometry fg_ = g_;  ///< as the packed filter sees it: gathered windows are one tap of many channels
   const DirectIsa& isa_;
   const CpuIsa epilogue_isa_;
+  const double work_us_;
   TileEpilogue epilogue_;
   PackedFilterShape shape_;
   Blocking block_;
