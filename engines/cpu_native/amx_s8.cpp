@@ -200,7 +200,8 @@ error_t amx_build(const Problem& p, const std::string& config, const DeviceTrait
     isa = &kAmxHardware;
   }
 #endif
-  auto made = std::make_unique<AmxPlan>(p, *isa, std::min(device.isa, host_cpu().isa), work_of(amx_candidates(p, one_thread(device))));
+  auto made =
+      std::make_unique<AmxPlan>(p, *isa, std::min(device.isa, host_cpu().isa), work_of(amx_candidates(p, one_thread(device))));
   OCTAVO_RETURN_IF_ERROR(made->init_amx(options));
   plan = std::move(made);
   return {};

@@ -32,8 +32,8 @@ class PackedFilterShape {
   const std::vector<FilterBlock>& blocks() const { return blocks_; }
 
   /// `krsc`: channels-last filter bytes. On the pool, up to `threads` of it. `sums` may be null.
-  void pack(const Geometry& g, const DirectIsa& isa, const std::uint8_t* krsc, bool is_signed, std::byte* to, std::int32_t* sums,
-            int threads) const;
+  void pack(const Geometry& g, const DirectIsa& isa, const std::uint8_t* krsc, bool is_signed, std::byte* to,
+            std::int32_t* sums, int threads) const;
   /// One block, to its own memory.
   void pack_block(const Geometry& g, const DirectIsa& isa, const FilterBlock& block, const std::uint8_t* krsc, bool is_signed,
                   std::uint8_t* to) const;

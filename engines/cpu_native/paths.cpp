@@ -11,6 +11,7 @@ namespace octavo::cpu_native {
 extern const Path kAmxS8;
 extern const Path kDirectS8;
 extern const Path kWinogradS8;
+extern const Path kDepthwiseFlat;
 extern const Path kDepthwiseS8;
 extern const Path kGroupedS8;
 extern const Path kDirectFloat;
@@ -21,8 +22,8 @@ extern const Path kWgradS8;
 
 std::span<const Path> paths() {
   static const std::vector<Path> kPaths{
-      kAmxS8,       kDirectS8,         kWinogradS8, kDepthwiseS8, kGroupedS8,
-      kDirectFloat, kDirectFloatLanes, kWgradFloat, kDgradS8,     kWgradS8,
+      kAmxS8,       kDirectS8,         kWinogradS8, kDepthwiseFlat, kDepthwiseS8, kGroupedS8,
+      kDirectFloat, kDirectFloatLanes, kWgradFloat, kDgradS8,       kWgradS8,
   };
   return kPaths;
 }

@@ -454,7 +454,8 @@ error_t winograd_build(const Problem& p, const std::string& config, const Device
   if (!config.empty()) {
     return {error_code_t::INVALID_VALUE, "Config '" + config + "' of path 'winograd' is unknown; it has none."};
   }
-  auto made = std::make_unique<WinogradPlan>(p, winograd_isa(device.isa), device.isa, work_of(winograd_candidates(p, one_thread(device))));
+  auto made = std::make_unique<WinogradPlan>(p, winograd_isa(device.isa), device.isa,
+                                             work_of(winograd_candidates(p, one_thread(device))));
   OCTAVO_RETURN_IF_ERROR(made->init(options));
   plan = std::move(made);
   return {};
