@@ -19,6 +19,7 @@
 #include "engines/cpu_native/geometry.h"
 #include "engines/cpu_native/pack.h"
 #include "engines/cpu_native/pointwise_view.h"
+#include "engines/cpu_native/stream.h"
 
 namespace octavo::cpu_native {
 
@@ -32,11 +33,11 @@ struct Blocking {
 class DirectPlan : public Plan {
  public:
   /// `work_us`: of one core, as the cost model sees it.
-  DirectPlan(const Problem& problem, const DirectIsa& isa, CpuIsa epilogue_isa, double work_us)
-      : p_(pointwise_view(problem)), g_(p_), isa_(isa), epilogue_isa_(epilogue_isa), work_us_(work_us) {}
+  DirectPlan(const Problem& problem, const DirectIsa& isa, const DeviceTraits& device, double work_us)
+      : p_(pointwise_view(problem)), g_(p_), isa_(isa), device_(device), work_us_(work_us) {}
 
   error_t init(const BuildOptions& options) {
-    OCTAVO_RETURN_IF_ERROR(epilogue_.compile(p_, epilogue_isa_));
+    OCTAVO_RETURN_IF_ERROR(epilogue_.compile(p_, device_.isa));
     choose_window();
     shape_ = PackedFilterShape(fg_, isa_, padded_steps(ceil_div(fg_.cg, isa_.channels_per_step)));
     pixel_bytes_ = g_.groups * group_bytes();
@@ -74,6 +75,7 @@ class DirectPlan : public Plan {
     for (std::size_t axis = 0; axis < kMaxSpatial && !fixed_taps_; ++axis) {
       for (std::int64_t o = 0; o < g_.out[axis]; ++o) live_[axis].push_back(live_taps_at(axis, o));
     }
+    choose_traffic();
     Carver carver;
     carve(carver);
     workspace_ = carver.used() + 64;
@@ -84,7 +86,8 @@ class DirectPlan : public Plan {
 
   std::string describe() const override {
     return std::string("direct ") + (im2col_ ? "GEMM on gathered windows, " : "implicit GEMM, ") + to_string(isa_.isa) +
-           ", blocks of " + std::to_string(block_.rows) + " x " + std::to_string(block_.columns) + " points";
+           ", blocks of " + std::to_string(block_.rows) + " x " + std::to_string(block_.columns) + " points" +
+           (stream_ ? ", streamed" : "");
   }
 
   error_t execute(const Args& args) const override {
@@ -122,10 +125,16 @@ class DirectPlan : public Plan {
     const std::int64_t workers = std::min<std::int64_t>(slots_, blocks);
     parallel_for(workers, [&](std::int64_t slot, int) {
       Scratch s = scratch(a, slot);
+      if (!bound.tame) s.stage = nullptr;  // this call's scales rule the affine form out
       enter();
-      for (std::int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < blocks;) {
+      const auto take = [&] { return next.fetch_add(1, std::memory_order_relaxed); };
+      for (std::int64_t i = take(), after = 0; i < blocks; i = after) {
+        after = take();
+        s.ahead = after < blocks ? block_ahead(args, decode(after)) : Ahead{};
         run_block(args, bound, filter, sums, a, s, i);
       }
+      s.behind.finish();
+      if (s.stage) stream_fence();
       leave();
     });
     return {};
@@ -145,7 +154,36 @@ class DirectPlan : public Plan {
     std::uint8_t* ones = nullptr;
     std::byte* slots = nullptr;
   };
+  /// A block's input in memory, asked for a share at a time while the block before it is multiplied.
+  struct Ahead {
+    const std::uint8_t *at = nullptr, *end = nullptr;
+    std::int64_t share = 0;
+    void prefetch() {
+      const std::uint8_t* to = end - at < share ? end : at + share;
+      for (; at < to; at += 64) __builtin_prefetch(at, 0, 2);
+    }
+  };
+  /// A finished block's output, streamed a share at a time while the next block is multiplied.
+  struct Behind {
+    std::byte* to = nullptr;
+    const std::byte* from = nullptr;
+    std::int64_t left = 0, share = 0;
+    void stream(std::int64_t most) {
+      if (left == 0) return;
+      const auto head = static_cast<std::int64_t>(-reinterpret_cast<std::uintptr_t>(to) & 63);
+      const std::int64_t n = std::min(left, head + most);  // to the end of a line
+      stream_copy(to, from, n);
+      to += n;
+      from += n;
+      left -= n;
+    }
+    void stream_share() { stream(share); }
+    void finish() { stream(left); }
+  };
   struct Scratch {
+    std::byte *stage = nullptr, *other_stage = nullptr;  ///< a block's output on its way past the caches: [point][K]
+    Ahead ahead;
+    Behind behind;
     std::uint8_t* x = nullptr;
     std::uint8_t* lines = nullptr;
     std::int32_t* acc = nullptr;
@@ -232,6 +270,17 @@ class DirectPlan : public Plan {
     b.in_columns = in_size(b.columns, 2);
   }
 
+  /// Outputs that are streamed, and inputs that are worth asking for early: layers whose time is memory's.
+  void choose_traffic() {
+    const TensorDesc& y = p_.epilogue.outputs[0].desc;
+    const auto last = static_cast<std::size_t>(p_.x.rank - 1);
+    const std::int64_t bytes = p_.x.elements() + p_.y.elements();
+    const bool dense = y.vector == 1 && (y.dim[1] == 1 || y.stride[1] == 1) && (y.dim[last] == 1 || y.stride[last] == g_.k);
+    stream_ = affine_ && dense && block_.k_parts == 1 &&
+              tile_points() * g_.k <= std::max<std::int64_t>(device_.l2_bytes / 4, 64 << 10) && worth_streaming(device_, bytes);
+    fetch_ahead_ = g_.taps() == 1 && block_.k_parts == 1 && p_.x.vector == 1 && block_.rows == 1 && g_.stride[2] == 1 &&
+                   (g_.c == 1 || p_.x.stride[1] == 1) && p_.x.stride[last] == g_.c && bytes > device_.l2_bytes;
+  }
   std::int64_t tile_points() const { return block_.rows * block_.columns; }
   std::int64_t scratch_bytes() const {
     // Whole AMX tiles may be read past the last point.
@@ -259,6 +308,8 @@ class DirectPlan : public Plan {
   Scratch carve_slot(Carver& c) const {
     Scratch s;
     s.x = c.take<std::uint8_t>(scratch_bytes());
+    if (stream_) s.stage = c.take<std::byte>(tile_points() * g_.k + 64);
+    if (stream_) s.other_stage = c.take<std::byte>(tile_points() * g_.k + 64);
     if (stretches()) s.lines = c.take<std::uint8_t>(window_rows_ * stretch_row_bytes() + 64);
     s.acc = c.take<std::int32_t>(kChunkPoints * kMaxLanes + 2 * kAccumulatorPad);
     s.init = c.take<std::int32_t>(kMaxLanes);
@@ -299,6 +350,23 @@ class DirectPlan : public Plan {
     b.k_begin = k * part / block_.k_parts;
     b.k_end = k * (part + 1) / block_.k_parts;
     return b;
+  }
+
+  Ahead block_ahead(const Args& args, const Block& b) const {
+    Ahead a;
+    if (!fetch_ahead_) return a;
+    const Triple xs = spatial_strides(p_.x);
+    a.at = static_cast<const std::uint8_t*>(args.x) + b.n * p_.x.stride[0] + b.d * g_.stride[0] * xs[0] +
+           b.p0 * g_.stride[1] * xs[1] + b.q0 * xs[2];
+    a.end = a.at + (b.q1 - b.q0) * g_.c;
+    a.share = share_of(a.end - a.at);
+    return a;
+  }
+  /// Of what goes on beside a block: as much for each call of a kernel.
+  std::int64_t share_of(std::int64_t bytes) const {
+    std::int64_t calls = 0;
+    for (const FilterBlock& fb : shape_.blocks()) calls += ceil_div(tile_points(), points_of_call(fb));
+    return round_up(ceil_div(bytes, calls), 64);
   }
 
   /// Gathered windows whose taps along w lie side by side: encode the rows once, then copy a stretch a point and filter row.
@@ -578,6 +646,7 @@ class DirectPlan : public Plan {
 
   /// Four-byte steps of a pixel and group, of which at least `steps` are needed; the rest is zeros.
   virtual std::int64_t padded_steps(std::int64_t steps) const { return steps; }
+  virtual std::int64_t points_of_call(const FilterBlock& fb) const { return isa_.tile_pixels[fb.vectors]; }
   /// Around all blocks of one worker.
   virtual void enter() const {}
   virtual void leave() const {}
@@ -631,18 +700,22 @@ class DirectPlan : public Plan {
         }
         t.pixel = s.pixel + i;
         if (affine) {
-          place(args, b, fb.k, i, n, e.out);
+          place(args, b, s, fb.k, i, n, e.out);
           isa_.affine[fb.vectors][n](t, e);
+          s.ahead.prefetch();
+          s.behind.stream_share();
           continue;
         }
         t.out = s.acc + (i - chunk) * stride;
         isa_.kernel[fb.vectors][n](t);
+        s.ahead.prefetch();
         if (i + n < points && i + n - chunk + max_pixels <= kChunkPoints) continue;
         if (filter_zero_) subtract_sums(fb, a, s, s.acc, chunk, i + n - chunk, stride);
         store(b, bound, fb, s.acc, chunk, i + n - chunk, stride);
         chunk = i + n;
       }
     }
+    if (s.stage) stream_block(args, b, s);
   }
 
   static void add_bias(const std::int32_t* bias, std::int32_t* init) {
@@ -651,8 +724,27 @@ class DirectPlan : public Plan {
     }
   }
 
+  void stream_block(const Args& args, const Block& b, Scratch& s) const {
+    const TensorDesc& y = p_.epilogue.outputs[0].desc;
+    const Triple ys = spatial_strides(y);
+    const std::int64_t row = (b.q1 - b.q0) * g_.k;
+    std::byte* plane = static_cast<std::byte*>(args.outputs[0]) + b.n * y.stride[0] + b.d * ys[0] + b.q0 * ys[2];
+    if (b.p1 - b.p0 == 1) {
+      s.behind.finish();
+      s.behind = {plane + b.p0 * ys[1], s.stage, row, share_of(row)};
+      std::swap(s.stage, s.other_stage);
+      return;
+    }
+    for (std::int64_t p = b.p0; p < b.p1; ++p) stream_copy(plane + p * ys[1], s.stage + (p - b.p0) * row, row);
+  }
+
   /// Where channel k of the points [i, i + n) of a block goes.
-  void place(const Args& args, const Block& b, std::int64_t k, std::int64_t i, std::int64_t n, std::byte** out) const {
+  void place(const Args& args, const Block& b, const Scratch& s, std::int64_t k, std::int64_t i, std::int64_t n,
+             std::byte** out) const {
+    if (s.stage) {
+      for (std::int64_t j = 0; j < n; ++j) out[j] = s.stage + (i + j) * g_.k + k;
+      return;
+    }
     const TensorDesc& y = p_.epilogue.outputs[0].desc;
     const Triple ys = spatial_strides(y);
     const std::int64_t columns = b.q1 - b.q0;
@@ -726,7 +818,7 @@ class DirectPlan : public Plan {
   const Geometry g_;
   Geometry fg_ = g_;  ///< as the packed filter sees it: gathered windows are one tap of many channels
   const DirectIsa& isa_;
-  const CpuIsa epilogue_isa_;
+  const DeviceTraits device_;
   const double work_us_;
   TileEpilogue epilogue_;
   PackedFilterShape shape_;
@@ -735,7 +827,7 @@ class DirectPlan : public Plan {
   std::vector<std::int32_t> sums_;
   std::vector<Range> live_[kMaxSpatial];
   bool x_signed_ = false, w_signed_ = false, filter_zero_ = false, merge_taps_ = false, im2col_ = false, fixed_taps_ = false,
-       affine_ = false, tap_rows_ = false;
+       affine_ = false, tap_rows_ = false, stream_ = false, fetch_ahead_ = false;
   std::uint8_t x_flip_ = 0;
   std::int32_t x_zero_ = 0, w_shift_ = 0;
   std::int64_t pixel_bytes_ = 0, window_rows_ = 1;
