@@ -5,6 +5,7 @@
 // Outputs that no cache will keep go past it: an ordinary store reads the line first, which is half of the traffic of a thin
 // layer. Kernels write to a small block that stays in L1 or L2; the block is then streamed.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -63,5 +64,33 @@ inline void stream_fence() {
   _mm_sfence();
 #endif
 }
+
+/// A block's input in memory, asked for a share at a time while the block before it is multiplied.
+struct InputAhead {
+  const std::uint8_t *at = nullptr, *end = nullptr;
+  std::int64_t share = 0;
+  void prefetch() {
+    const std::uint8_t* to = end - at < share ? end : at + share;
+    for (; at < to; at += 64) __builtin_prefetch(at, 0, 2);
+  }
+};
+
+/// A finished block's output, streamed a share at a time while the next block is multiplied.
+struct OutputBehind {
+  std::byte* to = nullptr;
+  const std::byte* from = nullptr;
+  std::int64_t left = 0, share = 0;
+  void stream(std::int64_t most) {
+    if (left == 0) return;
+    const auto head = static_cast<std::int64_t>(-reinterpret_cast<std::uintptr_t>(to) & 63);
+    const std::int64_t n = std::min(left, head + most);  // to the end of a line
+    stream_copy(to, from, n);
+    to += n;
+    from += n;
+    left -= n;
+  }
+  void stream_share() { stream(share); }
+  void finish() { stream(left); }
+};
 
 }  // namespace octavo::cpu_native

@@ -60,7 +60,7 @@ TEST(DirectS8, RandomProblems) {
 TEST(DirectS8, StreamedOutputs) {
   if (with_isa(host_cpu(), CpuIsa::avx512).isa != CpuIsa::avx512) GTEST_SKIP() << "no AVX-512 here";
   const char* shapes[] = {"n=3 c=16 size=40x41 k=24 filter=1x1", "n=2 c=40 size=31x64 k=64 filter=1x1",
-                          "n=2 c=19 size=30x31 k=130 filter=1x1 stride=2x2", "n=2 c=24 size=33x35 k=40 filter=3x3 pad=1x1",
+                          "n=4 c=19 size=30x31 k=130 filter=1x1 stride=2x2", "n=2 c=24 size=33x35 k=40 filter=3x3 pad=1x1",
                           "n=2 c=3 size=60x61 k=16 filter=3x3 pad=1x1"};
   for (const char* shape : shapes) {
     for (const char* epilogue :
