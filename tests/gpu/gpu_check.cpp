@@ -155,7 +155,7 @@ int run(const Settings& settings) {
     std::printf("%d problems, %d that no engine took, %.1f s\n", tally.problems, tally.refused,
                 std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   good = good && (tally.refused == 0 || !settings.engine.empty());
-  if (settings.features) good = check_features(*device) && good;
+  if (settings.features) good = check_features(*device) & check_graph_features(*device) & good;
   for (const std::string& file : settings.timed) {
     const std::vector<Problem> problems = read_cases(file, good);
     for (const Problem& problem : problems) good = time_problem(problem, *device, settings.engine, settings.every_spec) && good;
