@@ -158,11 +158,13 @@ error_t check_pointer(const void* pointer, int ordinal, std::string_view name) {
   const Driver* d = driver(&why);
   if (!d) return {error_code_t::INVALID_CUDA_DEVICE, why};
   const auto address = reinterpret_cast<DevicePtr>(pointer);
-  // One call for all: execute() comes through here for every tensor. Memory that the driver does not know has type 0.
-  int type = 0, managed = 0, owner = -1;
+  // execute() comes through here for every tensor: memory of the plan's own device needs one query.
+  int owner = -1;
+  if (d->PointerGetAttribute(&owner, kPointerOrdinal, address) == 0 && owner == ordinal) return {};
+  int type = 0, managed = 0;
   int wanted[] = {kPointerMemoryType, kPointerIsManaged, kPointerOrdinal};
   void* found[] = {&type, &managed, &owner};
-  if (d->PointerGetAttributes(3, wanted, found, address) != 0 || type == 0)
+  if (d->PointerGetAttributes(3, wanted, found, address) != 0 || type == 0)  // 0: the driver does not know it
     return bad("host memory, and the plan runs on CUDA device " + std::to_string(ordinal) + ": copy it to the device first.");
   if (managed) return {};
   if (type == kMemoryHost) return {};  // registered or pinned: every device can read it

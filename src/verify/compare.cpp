@@ -76,7 +76,8 @@ GuardedBuffer magnitude(const TensorDesc& desc, const GuardedBuffer& from, bool&
 double node_error(const Epilogue::Node& n, bool integer_problem, double v, double a, double b) {
   if (n.compute != DataType_t::FLOAT && n.compute != DataType_t::DOUBLE) return 0;
   const double unit = n.compute == DataType_t::DOUBLE ? 0x1p-53 : 0x1p-24;
-  const double clipped = std::min(std::fabs(a), 8.);
+  // In the subnormal range a unit in the last place no longer shrinks with the value.
+  const double least = n.compute == DataType_t::DOUBLE ? 0x1p-1074 : 0x1p-149, clipped = std::min(std::fabs(a), 8.);
   switch (n.mode) {
     case Mode::ADD:
     case Mode::SUB:
@@ -90,11 +91,11 @@ double node_error(const Epilogue::Node& n, bool integer_problem, double v, doubl
     case Mode::SQRT:
     case Mode::RSQRT:
     case Mode::RECIPROCAL:
-      return 4 * unit * std::fabs(v);
+      return 4 * unit * std::fabs(v) + least;
     case Mode::EXP:
-      return 16 * unit * std::fabs(v) * (1 + std::fabs(a));
+      return 16 * unit * std::fabs(v) * (1 + std::fabs(a)) + 2 * least;
     case Mode::POW:
-      return 16 * unit * std::fabs(v) * (1 + std::fabs(b * std::log2(std::fabs(a) + 1e-300)));
+      return 16 * unit * std::fabs(v) * (1 + std::fabs(b * std::log2(std::fabs(a) + 1e-300))) + 2 * least;
     case Mode::LOG:
     case Mode::SIN:
     case Mode::COS:
