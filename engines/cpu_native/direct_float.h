@@ -11,6 +11,7 @@
 
 #include "engines/cpu_native/epilogue.h"
 #include "engines/cpu_native/gemm_f32.h"
+#include "engines/cpu_native/geometry.h"
 #include "octavo/engine.h"
 
 namespace octavo::cpu_native {
@@ -118,8 +119,5 @@ class FloatStore {
   TensorDesc out_;
   bool plain_ = false;
 };
-
-inline std::int64_t round_up(std::int64_t v, std::int64_t to) { return (v + to - 1) / to * to; }
-inline std::int64_t ceil_div(std::int64_t v, std::int64_t by) { return (v + by - 1) / by; }
 
 }  // namespace octavo::cpu_native
