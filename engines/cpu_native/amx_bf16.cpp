@@ -414,12 +414,10 @@ class AmxBf16Plan final : public Plan {
   void emit(const Call& call, const Unit& u, std::int64_t block, std::int64_t image, std::int64_t c, std::int64_t row,
             std::int64_t column, std::int64_t count, const float* acc) const {
     const std::int64_t steps[3] = {g_.axis[0].steps(), g_.axis[1].steps(), g_.axis[2].steps()};
-    const std::int64_t point[3] = {u.box.plane * steps[0] + c / (steps[1] * steps[2]),
-                                   (u.box.row + row) * steps[1] + c / steps[2] % steps[1],
-                                   (u.box.column + column) * steps[2] + c % steps[2]};
     Rows r;
     r.outer = u.box.image + image;
-    for (int s = 0; s < g_.spatial; ++s) r.spatial[static_cast<std::size_t>(s)] = point[3 - g_.spatial + s];
+    set_point(r, g_.spatial, u.box.plane * steps[0] + c / (steps[1] * steps[2]),
+              (u.box.row + row) * steps[1] + c / steps[2] % steps[1], (u.box.column + column) * steps[2] + c % steps[2]);
     r.count = count;
     r.channel = u.group * g_.oc + block * kTileBlock;
     r.channels = std::min<std::int64_t>(kTileBlock, g_.oc - block * kTileBlock);
@@ -483,12 +481,10 @@ class AmxBf16Plan final : public Plan {
     std::uint16_t rounded[kTileBlock];
     for (int l = 0; l < kTileBlock; ++l) rounded[l] = float_to_bf16(acc[l]);
     const std::int64_t steps[3] = {g_.axis[0].steps(), g_.axis[1].steps(), g_.axis[2].steps()};
-    const std::int64_t point[3] = {u.box.plane * steps[0] + c / (steps[1] * steps[2]),
-                                   (u.box.row + row) * steps[1] + c / steps[2] % steps[1],
-                                   (u.box.column + column) * steps[2] + c % steps[2]};
     Rows r;
     r.outer = u.box.image + image;
-    for (int s = 0; s < g_.spatial; ++s) r.spatial[static_cast<std::size_t>(s)] = point[3 - g_.spatial + s];
+    set_point(r, g_.spatial, u.box.plane * steps[0] + c / (steps[1] * steps[2]),
+              (u.box.row + row) * steps[1] + c / steps[2] % steps[1], (u.box.column + column) * steps[2] + c % steps[2]);
     r.channel = u.group * g_.oc + block * kTileBlock;
     std::memcpy(epilogue_.address(*call.args, r), rounded,
                 static_cast<std::size_t>(std::min<std::int64_t>(kTileBlock, g_.oc - block * kTileBlock)) * 2);

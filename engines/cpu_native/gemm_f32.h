@@ -13,18 +13,26 @@
 
 namespace octavo::cpu_native {
 
-/// c[i][:] (+)= sum over taps t and steps d of a[taps[t] + i * a_row + 4 * d] * b[t][d][:]
+/// A tap: where its input begins, in bytes from a row's, and which part of the filter it meets.
+struct FilterTap {
+  std::int64_t a = 0, index = 0;
+};
+
+/// c[i][:] (+)= sum over taps t and steps d of a[taps[t].a + i * a_row + 4 * d] * b[taps[t].index][d][:]
 struct TapsArgs {
   const void* a = nullptr;
   std::int64_t a_row = 0;
-  const std::int64_t* taps = nullptr;
+  const FilterTap* taps = nullptr;
   std::int64_t n_taps = 0;
   std::int64_t depth = 0;
-  const float* b = nullptr;  ///< n_taps * depth rows of the kernel's width, contiguous, 64-byte aligned
+  const float* b = nullptr;  ///< depth rows of the kernel's width for each tap, contiguous, 64-byte aligned
   float* c = nullptr;
   std::int64_t c_row = 0;
   bool accumulate = false;
   int tail = 0;  ///< columns to store in the last vector; 0 = all
+  /// Asked for ahead of time: a line a step.
+  const char* ahead = nullptr;
+  std::int64_t ahead_step = 0;
 };
 
 /// c[i][:] (+)= sum over images n, segments s and steps d of
@@ -39,6 +47,8 @@ struct OuterArgs {
   std::int64_t c_row = 0;
   bool accumulate = false;
   int tail = 0;
+  const char* ahead = nullptr;  ///< asked for ahead of time: a line a step
+  std::int64_t ahead_step = 0;
 };
 
 /// One vector of channels or two, every lane its own group. Strip points interleave the two: step d of vector v is 2 * d + v

@@ -12,6 +12,8 @@ inline void start_tile(typename V::Reg (&acc)[M][NV], const float* c, std::int64
     for (int j = 0; j < NV; ++j) {
       if constexpr (kFirst) {
         acc[i][j] = V::zero();
+        // Asked for now, or the stores at the end would wait for it one after another.
+        __builtin_prefetch(reinterpret_cast<const char*>(c) + i * c_row + j * V::kLanes * 4, 1, 3);
       } else {
         const float* p = reinterpret_cast<const float*>(reinterpret_cast<const char*>(c) + i * c_row) + j * V::kLanes;
         acc[i][j] = (j == NV - 1 && tail != 0) ? V::load_tail(p, tail) : V::load(p);
@@ -62,15 +64,18 @@ template <class V, int M, int NV, bool kFirst>
 void taps_tile(const TapsArgs& g) {
   typename V::Reg acc[M][NV];
   start_tile<V, M, NV, kFirst>(acc, g.c, g.c_row, g.tail);
-  const float* b = g.b;
-  const std::int64_t row = g.a_row;
+  const std::int64_t row = g.a_row, ahead_step = g.ahead_step;
+  const char* ahead = g.ahead != nullptr ? g.ahead : static_cast<const char*>(g.a);
   for (std::int64_t t = 0; t < g.n_taps; ++t) {
-    const char* p0 = static_cast<const char*>(g.a) + g.taps[t];
+    const float* b = g.b + g.taps[t].index * g.depth * (NV * V::kLanes);
+    const char* p0 = static_cast<const char*>(g.a) + g.taps[t].a;
     const char *p3 = p0 + 3 * row, *p6 = p0 + 6 * row, *p9 = p0 + 9 * row, *p12 = p0 + 12 * row;
     for (std::int64_t d = g.depth; d > 0; --d) {
       typename V::Reg y[NV];
 #pragma GCC unroll 4
       for (int j = 0; j < NV; ++j) y[j] = V::load_aligned(b + j * V::kLanes);
+      __builtin_prefetch(ahead, 0, 2);
+      ahead += ahead_step;
       OCTAVO_ROWS(row)
       p0 += 4, p3 += 4, p6 += 4, p9 += 4, p12 += 4;
       b += NV * V::kLanes;
@@ -83,6 +88,8 @@ template <class V, int M, int NV, bool kFirst>
 void outer_tile(const OuterArgs& g) {
   typename V::Reg acc[M][NV];
   start_tile<V, M, NV, kFirst>(acc, g.c, g.c_row, g.tail);
+  const std::int64_t ahead_step = g.ahead_step;
+  const char* ahead = g.ahead != nullptr ? g.ahead : static_cast<const char*>(g.a);
   for (std::int64_t n = 0; n < g.images; ++n) {
     const char* a = static_cast<const char*>(g.a) + n * g.a_image;
     const char* b = static_cast<const char*>(g.b) + n * g.b_image;
@@ -94,6 +101,8 @@ void outer_tile(const OuterArgs& g) {
         typename V::Reg y[NV];
 #pragma GCC unroll 4
         for (int j = 0; j < NV; ++j) y[j] = V::load(reinterpret_cast<const float*>(q) + j * V::kLanes);
+        __builtin_prefetch(ahead, 0, 2);
+        ahead += ahead_step;
         OCTAVO_ROWS(4)
         p0 += g.a_step;
         q += g.b_step;

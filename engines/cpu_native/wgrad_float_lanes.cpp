@@ -226,8 +226,7 @@ class LanesWgradPlan final : public Plan {
       const float* at = row;
       for (const std::int64_t fd : phase[0]->filter) {
         for (const std::int64_t fh : phase[1]->filter) {
-          const std::int64_t point[3] = {fd, fh, 0};
-          for (int s = 0; s < g_.spatial; ++s) r.spatial[static_cast<std::size_t>(s)] = point[3 - g_.spatial + s];
+          set_point(r, g_.spatial, fd, fh, 0);
           // A flipped filter axis is walked backwards: taps are stored in the order of their offsets.
           epilogue_.run(bound, r, backwards ? at + (width - 1) * g_.ic : at, backwards ? -g_.ic : g_.ic);
           at += width * g_.ic;
