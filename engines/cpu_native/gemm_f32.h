@@ -96,7 +96,26 @@ struct LanesWgradArgs {
   bool accumulate = false;
 };
 
+/// wgrad of one vector over one row of outputs, both tensors read where they are: c[taps[t].c][:] += sum over points i of
+/// a[taps[t].a + i * a_step] * b[i * b_step]; tap t leaves out the points whose bit t in `left` and `right` is not set.
+struct LaneRowArgs {
+  struct Tap {
+    std::int64_t a, c;  ///< in bytes
+  };
+  const char* a = nullptr;
+  const char* b = nullptr;
+  std::int64_t a_step = 0, b_step = 0;
+  const Tap* taps = nullptr;
+  int n_taps = 0;  ///< up to kMaxRowTaps
+  std::int64_t points = 0;
+  const std::uint32_t* left = nullptr;   ///< of the first n_left points
+  const std::uint32_t* right = nullptr;  ///< of the last n_right
+  std::int64_t n_left = 0, n_right = 0;
+  char* c = nullptr;
+};
+
 struct F32Kernels {
+  static constexpr int kMaxRowTaps = 9;
   static constexpr int kMaxVectors = 4, kMaxLanes = 16;
   int lanes = 0;                    ///< floats in a vector
   int max_vectors = 0;              ///< tiles are up to this many vectors wide
@@ -107,6 +126,7 @@ struct F32Kernels {
   void (*lane_rows)(int rows, int vectors, const LanesArgs& args) = nullptr;
   void (*lane_points)(int rows, int vectors, const PointsArgs& args) = nullptr;  ///< up to max_lane_rows / 2 rows
   void (*lane_wgrad)(const LanesWgradArgs& args) = nullptr;
+  void (*lane_row)(const LaneRowArgs& args) = nullptr;
   /// dst[i] = float(src[i]); src is FLOAT, BFLOAT16 or HALF
   void (*widen)(float* dst, const void* src, std::int64_t count, DataType_t type) = nullptr;
   /// The same for `rows` rows, dst_row and src_row elements apart.

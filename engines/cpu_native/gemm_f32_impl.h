@@ -225,6 +225,50 @@ void lane_wgrad(const LanesWgradArgs& g) {
   for (; done < steps; ++done) lane_wgrad_taps<V, 1>(g, done);
 }
 
+template <class V, int T>
+void lane_row_taps(const LaneRowArgs& g) {
+  typename V::Reg acc[T];
+  const char* p[T];
+#pragma GCC unroll 9
+  for (int t = 0; t < T; ++t) {
+    acc[t] = V::load(reinterpret_cast<const float*>(g.c + g.taps[t].c));
+    p[t] = g.a + g.taps[t].a;
+  }
+  const char* b = g.b;
+  std::int64_t at = 0;
+  const auto some = [&](std::uint32_t mask) {
+    const typename V::Reg y = V::load(reinterpret_cast<const float*>(b));
+#pragma GCC unroll 9
+    for (int t = 0; t < T; ++t) {
+      if ((mask >> t & 1u) != 0) acc[t] = V::fma(V::load(reinterpret_cast<const float*>(p[t] + at)), y, acc[t]);
+    }
+    b += g.b_step;
+    at += g.a_step;
+  };
+  for (std::int64_t i = 0; i < g.n_left; ++i) some(g.left[i]);
+  for (std::int64_t i = g.points - g.n_left - g.n_right; i > 0; --i) {
+    const typename V::Reg y = V::load(reinterpret_cast<const float*>(b));
+#pragma GCC unroll 9
+    for (int t = 0; t < T; ++t) acc[t] = V::fma(V::load(reinterpret_cast<const float*>(p[t] + at)), y, acc[t]);
+    b += g.b_step;
+    at += g.a_step;
+  }
+  for (std::int64_t i = 0; i < g.n_right; ++i) some(g.right[i]);
+#pragma GCC unroll 9
+  for (int t = 0; t < T; ++t) V::store(reinterpret_cast<float*>(g.c + g.taps[t].c), acc[t]);
+}
+
+template <class V, int T>
+void lane_row_dispatch(const LaneRowArgs& g) {
+  if (g.n_taps == T) return lane_row_taps<V, T>(g);
+  if constexpr (T > 1) lane_row_dispatch<V, T - 1>(g);
+}
+
+template <class V>
+void lane_row(const LaneRowArgs& g) {
+  lane_row_dispatch<V, F32Kernels::kMaxRowTaps>(g);
+}
+
 template <class V, int NV, int M>
 struct Dispatch {
   static void taps(int rows, const TapsArgs& g) {
@@ -418,6 +462,7 @@ constexpr F32Kernels make_kernels() {
   k.lane_rows = lane_rows<V>;
   k.lane_points = lane_points<V>;
   k.lane_wgrad = lane_wgrad<V>;
+  k.lane_row = lane_row<V>;
   k.widen = widen<V>;
   k.widen_rows = widen_rows<V>;
   k.narrow_rows = narrow_rows<V>;

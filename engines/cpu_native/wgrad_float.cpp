@@ -30,22 +30,14 @@ Range inside(const FloatAxis& axis, std::int64_t first, std::int64_t count, std:
   return r;
 }
 
-/// Blocks [begin, end) of channels of one box, each into its own panel; a few points of every block at a time, so that memory
-/// is read in order. `merged`: channels of the one block there is, else 0.
+/// Blocks [begin, end) of channels of one box, each into its own panel. `merged`: channels of the one block there is, else 0.
 void pack_blocks(const F32Kernels& kernels, const FloatGeometry& g, const void* in, StripBox box,
                  const std::vector<RunBlock>& blocks, std::size_t begin, std::size_t end, std::int64_t merged,
                  std::int64_t channel, float* to, std::int64_t panel) {
-  const std::int64_t columns = box.count[2], first = box.output[2];
-  const std::int64_t some =
-      end - begin > 1 && g.axis[2].extent(columns) == columns && box.count[0] * box.count[1] == 1 ? 16 : columns;
-  for (std::int64_t at = 0; at < columns; at += some) {
-    box.output[2] = first + at;
-    box.count[2] = std::min(some, columns - at);
-    for (std::size_t b = begin; b < end; ++b) {
-      box.channel = channel + (merged != 0 ? 0 : blocks[b].first);
-      box.channels = merged != 0 ? merged : blocks[b].count;
-      pack_strip(kernels, g, in, box, to + static_cast<std::int64_t>(b - begin) * panel + at * box.pitch);
-    }
+  for (std::size_t b = begin; b < end; ++b, to += panel) {
+    box.channel = channel + (merged != 0 ? 0 : blocks[b].first);
+    box.channels = merged != 0 ? merged : blocks[b].count;
+    pack_strip(kernels, g, in, box, to);
   }
 }
 
