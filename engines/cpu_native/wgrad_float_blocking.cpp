@@ -128,13 +128,19 @@ WgradBlocking choose_wgrad(const FloatGeometry& g, const Problem& problem, const
   b.dy_floats = b.dy_direct ? 0 : round_up(b.dy_points * b.dy_pitch * b.dy_per_cut, 16) + 4 * 16;
 
   double cycles = product_cycles;
-  // In place, points a kilobyte or more apart crowd into a few sets of the first-level cache.
-  const auto crowded = [](std::int64_t pixel) { return pixel >= 256 ? 1.2 : 1.0; };
-  if (b.x_direct) cycles *= crowded(g.in_stride[2] * w.in_step);
-  if (b.dy_direct) cycles *= crowded(problem.y.stride[problem.y.rank - 1]);
+  // In place, wide tiles read longer runs of memory.
+  if (b.x_direct || b.dy_direct) cycles *= 1.0 + 0.04 * static_cast<double>(kernels.max_vectors - vectors);
+  // Points kilobytes apart crowd into a few sets of the first-level cache; every second one is read without foresight.
+  const auto crowded = [](std::int64_t pixel) { return pixel >= 512 ? 1.2 : 1.0; };
+  if (b.x_direct) cycles *= w.in_step > 1 ? 1.2 : crowded(g.in_stride[2]);
+  if (b.dy_direct) cycles *= crowded(problem.y.stride[static_cast<std::size_t>(problem.y.rank - 1)]);
   if (!b.x_direct) {
     cycles += 0.4 * static_cast<double>(b.chunks * b.x_points * b.dy_cuts) * static_cast<double>(g.ic * g.groups);
   }
+  // Every packed row of every block costs a call: what makes narrow groups slow here.
+  const double x_calls = b.x_direct ? 0 : static_cast<double>(b.chunks * b.images * h.extent(b.rows) * (b.merged ? 1 : x_n));
+  const double dy_calls = b.dy_direct ? 0 : static_cast<double>(b.chunks * b.images * b.rows * dy_n);
+  cycles += 80.0 * static_cast<double>(g.groups) * (x_calls + dy_calls);
   if (!b.dy_direct) cycles += 0.4 * points * static_cast<double>(g.oc * b.x_cuts * g.groups);
   cycles += static_cast<double>(dw) * (static_cast<double>(b.splits) * 0.2 + (x_vectors ? 0.1 : 3.0));
   const double busy = static_cast<double>(std::min<std::int64_t>(std::max(1, device.threads), b.tasks));
