@@ -81,8 +81,12 @@ void check(Direction direction, const std::vector<std::string>& names, std::uint
   EXPECT_GT(special, count);
 }
 
-TEST(FloatLocality, Fprop) { check(Direction::fprop, {"direct_float", "direct_float_lanes"}, 100, octavo::testing::scaled(200)); }
-TEST(FloatLocality, Dgrad) { check(Direction::dgrad, {"direct_float", "direct_float_lanes"}, 200, octavo::testing::scaled(200)); }
+TEST(FloatLocality, Fprop) {
+  check(Direction::fprop, {"direct_float", "direct_float_lanes"}, 100, octavo::testing::scaled(200));
+}
+TEST(FloatLocality, Dgrad) {
+  check(Direction::dgrad, {"direct_float", "direct_float_lanes"}, 200, octavo::testing::scaled(200));
+}
 TEST(FloatLocality, Amx) {
   check(Direction::fprop, {"amx_bf16"}, 400, octavo::testing::scaled(150), {DataType_t::BFLOAT16});
   check(Direction::dgrad, {"amx_bf16"}, 600, octavo::testing::scaled(150), {DataType_t::BFLOAT16});

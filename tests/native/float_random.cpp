@@ -28,11 +28,19 @@ void sweep(Direction direction, const std::vector<std::string>& names, std::uint
   EXPECT_GE(ran, count);
 }
 
-TEST(FloatRandom, Fprop) { sweep(Direction::fprop, {"direct_float", "direct_float_lanes"}, 1000, octavo::testing::scaled(400)); }
+TEST(FloatRandom, Fprop) {
+  sweep(Direction::fprop, {"direct_float", "direct_float_lanes"}, 1000, octavo::testing::scaled(400));
+}
 TEST(FloatRandom, Wgrad) { sweep(Direction::wgrad, {"wgrad_float", "wgrad_float_lanes"}, 3000, octavo::testing::scaled(300)); }
-TEST(FloatRandom, Dgrad) { sweep(Direction::dgrad, {"direct_float", "direct_float_lanes"}, 2000, octavo::testing::scaled(400)); }
-TEST(FloatRandom, AmxFprop) { sweep(Direction::fprop, {"amx_bf16"}, 4000, octavo::testing::scaled(300), {DataType_t::BFLOAT16}); }
-TEST(FloatRandom, AmxDgrad) { sweep(Direction::dgrad, {"amx_bf16"}, 5000, octavo::testing::scaled(300), {DataType_t::BFLOAT16}); }
+TEST(FloatRandom, Dgrad) {
+  sweep(Direction::dgrad, {"direct_float", "direct_float_lanes"}, 2000, octavo::testing::scaled(400));
+}
+TEST(FloatRandom, AmxFprop) {
+  sweep(Direction::fprop, {"amx_bf16"}, 4000, octavo::testing::scaled(300), {DataType_t::BFLOAT16});
+}
+TEST(FloatRandom, AmxDgrad) {
+  sweep(Direction::dgrad, {"amx_bf16"}, 5000, octavo::testing::scaled(300), {DataType_t::BFLOAT16});
+}
 
 }  // namespace
 }  // namespace octavo
