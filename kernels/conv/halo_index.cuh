@@ -41,10 +41,10 @@ OCTAVO_HD int halo_shared_bytes(const HaloConfig& c) {
 }
 /// Stages ahead of the one in use that are being loaded.
 OCTAVO_HD int halo_distance(const HaloConfig& c) { return c.resident ? c.stages - 1 : c.stages - 2; }
-/// 16-byte copies a thread makes for one patch.
-OCTAVO_HD int halo_copies(const HaloConfig& c) {
-  return div_up(halo_rows(c, c.tile) * halo_columns(c) * 2, halo_group_threads(c));
-}
+/// Rows of a patch that a group copies at once: a thread brings the same 16 bytes of every halo_pass_rows-th row.
+OCTAVO_HD int halo_pass_rows(const HaloConfig& c) { return halo_group_threads(c) / (2 * halo_columns(c)); }
+/// 16-byte copies a thread makes for one patch; needs halo_pass_rows > 0.
+OCTAVO_HD int halo_copies(const HaloConfig& c) { return div_up(halo_rows(c, c.tile), halo_pass_rows(c)); }
 
 /// Byte address inside a patch of 16-byte half `half` of the position in row `row`, column `col`. Rows of eight consecutive
 /// columns (an ldmatrix octet) fall into eight different 16-byte banks whatever the column they begin at.

@@ -65,6 +65,13 @@ OCTAVO_DEVICE void copy_wait() {
 #endif
 }
 
+/// Until all of this thread's committed groups are finished, where `all` says so; without a branch.
+OCTAVO_DEVICE void copy_wait_all_if(bool all) {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("{.reg .pred p; setp.ne.u32 p, %0, 0; @p cp.async.wait_group 0;}" ::"r"(u32(all)) : "memory");
+#endif
+}
+
 /// threadIdx.x, read anew: keeps values derived from it out of registers across a main loop.
 OCTAVO_DEVICE u32 thread_index() {
   u32 t;
@@ -74,6 +81,12 @@ OCTAVO_DEVICE u32 thread_index() {
 
 /// Barrier `id` (1..15; 0 is __syncthreads) among `threads` threads.
 OCTAVO_DEVICE void barrier(int id, int threads) { asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory"); }
+/// Barrier `id` where `one`, else barrier `other`; all threads of a warp agree. Without a branch.
+OCTAVO_DEVICE void barrier_either(bool one, int id, int threads, int other, int other_threads) {
+  asm volatile("{.reg .pred p; setp.ne.u32 p, %0, 0; @p bar.sync %1, %2; @!p bar.sync %3, %4;}" ::"r"(u32(one)), "r"(id),
+               "r"(threads), "r"(other), "r"(other_threads)
+               : "memory");
+}
 
 }  // namespace octavo::dev
 #endif

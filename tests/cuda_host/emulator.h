@@ -256,6 +256,12 @@ void copy_wait() {
   emulator::block().wait(pending);
 }
 inline void barrier(int id, int threads) { emulator::block().barrier(id, threads); }
+inline void barrier_either(bool one, int id, int threads, int other, int other_threads) {
+  barrier(one ? id : other, one ? threads : other_threads);
+}
+inline void copy_wait_all_if(bool all) {
+  if (all) copy_wait<0>();
+}
 inline u32 thread_index() { return threadIdx.x; }
 
 inline void load_matrix4(u32 (&r)[4], u32 address) { emulator::block().load_matrix(r, address, 4); }
