@@ -185,9 +185,28 @@ struct Halo {
       for (int n = 0; n < kN; ++n)
 #pragma unroll
         for (int i = 0; i < 4; ++i) acc[m][n][i] = 0;
+    u32 a[2][kQuads][4], b[2][kN / 2][4];
+    // Fragments of the step after `step`: B always, A a few quads at a time once their predecessors are dead.
+    const auto fetch = [&](int chunk, int step) {
+      const int s = step / kR, r = step % kR, s1 = (step + 1) / kR, r1 = (step + 1) % kR;
+      load_b(b[(step + 1) & 1], filter_of(chunk, slot), r1 * kS + s1);
+      if (s + 1 < kS) {
+        const int lo = kR == 1 ? 0 : r == 0 ? 0 : (r - 1) * quads / (kR - 1), hi = kR == 1 ? quads : r * quads / (kR - 1);
+#pragma unroll
+        for (int i = lo; i < hi; ++i) load_matrix4(a[(s + 1) & 1][i], a_shift[s + 1] + slot + M * a_row + i * kColumns * 32);
+      }
+    };
+    const auto products = [&](int step) {
+#pragma unroll
+      for (int n = 0; n < kN; ++n)
+#pragma unroll
+        for (int m = 0; m < M; ++m)
+          multiply<cfg.a, cfg.b>(acc[m][n], a[step / kR & 1][m + step % kR], b[step & 1][n / 2][n % 2 * 2],
+                                 b[step & 1][n / 2][n % 2 * 2 + 1]);
+    };
 #pragma unroll 1
     for (int chunk = 0; chunk < cfg.chunks; ++chunk) {
-      u32 a[2][kQuads][4], b[2][kN / 2][4];
+      const bool last = chunk + 1 == cfg.chunks;
 #pragma unroll
       for (int i = 0; i < kQuads; ++i)
 #pragma unroll
@@ -196,38 +215,20 @@ struct Halo {
       for (int i = 0; i < kN / 2; ++i)
 #pragma unroll
         for (int j = 0; j < 4; ++j) b[0][i][j] = b_first[i][j];
-      const u32 ahead = next_slot(slot), filter_now = filter_of(chunk, slot), row = slot + M * a_row;
-      const bool last = chunk + 1 == cfg.chunks;
 #pragma unroll
-      for (int s = 0; s < kS; ++s) {
+      for (int step = 0; step < kSteps; ++step) {
+        if (step == (kSteps > 2)) load_ahead(first_tile, chunk);
+        if (step + 1 == kSteps) {
+          next_stage_ready(first_tile && !last);
+          slot = next_slot(slot);
 #pragma unroll
-        for (int r = 0; r < kR; ++r) {
-          const int step = s * kR + r;
-          if (kSteps == 1) load_ahead(first_tile, chunk);
-          // Fragments of the next step: B always, A a few quads at a time once their predecessors are dead.
-          if (step + 1 == kSteps) {
-            next_stage_ready(first_tile && !last);
-            slot = ahead;
-#pragma unroll
-            for (int i = 0; i < kQuads; ++i)
-              load_matrix4(a_first[i], a_shift[0] + ahead + (last ? next_units : M) * a_row + i * kColumns * 32);
-            load_b(b_first, filter_of(last ? 0 : chunk + 1, ahead), 0);
-          } else {
-            const int s1 = (step + 1) / kR, r1 = (step + 1) % kR;
-            load_b(b[(step + 1) & 1], filter_now, r1 * kS + s1);
-            if (s + 1 < kS) {
-              const int lo = kR == 1 ? 0 : r == 0 ? 0 : (r - 1) * quads / (kR - 1), hi = kR == 1 ? quads : r * quads / (kR - 1);
-#pragma unroll
-              for (int i = lo; i < hi; ++i) load_matrix4(a[(s + 1) & 1][i], a_shift[s + 1] + row + i * kColumns * 32);
-            }
-          }
-          if (kSteps > 1 && step == 0) load_ahead(first_tile, chunk);
-#pragma unroll
-          for (int n = 0; n < kN; ++n)
-#pragma unroll
-            for (int m = 0; m < M; ++m)
-              multiply<cfg.a, cfg.b>(acc[m][n], a[s & 1][m + r], b[step & 1][n / 2][n % 2 * 2], b[step & 1][n / 2][n % 2 * 2 + 1]);
+          for (int i = 0; i < kQuads; ++i)
+            load_matrix4(a_first[i], a_shift[0] + slot + (last ? next_units : M) * a_row + i * kColumns * 32);
+          load_b(b_first, filter_of(last ? 0 : chunk + 1, slot), 0);
+        } else {
+          fetch(chunk, step);
         }
+        products(step);
       }
     }
     // Epilogue. The thread's place is worked out anew, so that it holds no registers above. Its rows follow one another.
