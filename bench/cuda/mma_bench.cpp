@@ -227,7 +227,7 @@ Candidate halo_candidate(const Problem& z, const Buffers& b, HaloConfig cfg, boo
       HaloParams q = p;
       q.x = (interleaved ? bb->xi : bb->x) + set * bb->px, q.w = interleaved ? bb->wi : bb->w;
       BenchEpilogueArgs e = epilogue_args(z, *bb, set, kind);
-      launch(kernel, unsigned(q.ranges * q.blocks_out), halo_threads(cfg), halo_shared_bytes(cfg), s, q, e);
+      launch(kernel, unsigned(halo_blocks(q)), halo_threads(cfg), halo_shared_bytes(cfg), s, q, e);
     };
   };
   return c;

@@ -54,7 +54,7 @@ double igemm_us(const Config& c, const Lowered& l, const DeviceTraits& d, const 
 double halo_us(const Config& c, const Lowered& l, const DeviceTraits& d, const Rates& r, double mhz) {
   const dev::HaloConfig h = halo_config(c, l, d);
   const dev::HaloParams p = dev::halo_params(h, l.halo(), halo_ranges(c, l, d));
-  const double sms = std::max(d.sm_count, 1), blocks = static_cast<double>(p.ranges) * p.blocks_out,
+  const double sms = std::max(d.sm_count, 1), blocks = static_cast<double>(dev::halo_blocks(p)),
                waves = ceil_div(blocks, sms * c.blocks);
   const double units = ceil_div(p.units, p.ranges), per_group = ceil_div(units, c.groups), tiles = ceil_div(per_group, c.m);
   const double taps = h.r * h.s, nt = c.n / (8. * c.warps_n), warps = c.warps_m * c.warps_n, height = per_group / tiles;

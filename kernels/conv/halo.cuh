@@ -27,7 +27,7 @@ struct Halo {
 
   const HaloParams& p;
   const Epilogue& epilogue;
-  int group, t;
+  int group, t, first_channel;
   const char* x_base;
   const char* w_base;
   u32 filter, ring;  // shared addresses
@@ -50,12 +50,13 @@ struct Halo {
     group = tid / kGroupThreads;
     t = tid % kGroupThreads;
     int warp = t >> 5, wm = warp % cfg.warps_m, wn = warp / cfg.warps_m;
-    int block_out = blockIdx.x % p.blocks_out;  // which channels_out of the output
-    x_base = p.x + i64(block_out / p.groups_out) * cfg.chunks * p.x_chunk;
-    w_base = p.w + i64(block_out) * cfg.channels_out * p.w_k;
+    const u32 range = quotient(blockIdx.x, p.blocks_out), block_out = blockIdx.x - range * p.blocks_out.divisor;
+    first_channel = int(block_out) * cfg.channels_out;
+    x_base = p.x + i64(quotient(block_out, p.groups_out)) * cfg.chunks * p.x_chunk;
+    w_base = p.w + first_channel * p.w_k;
     filter = shared_address(shared);
     ring = filter + (cfg.resident ? cfg.chunks * kFilter : 0) + group * cfg.stages * kStage;
-    span = halo_span(p.units, p.ranges, blockIdx.x / p.blocks_out, cfg.groups, group, kTile);
+    span = halo_span(p.per_range, p.longer, int(range), cfg.groups, group, kTile);
     load_from = x_base;
     load_to = ring + halo_patch_offset(kColumns, t / kPieces, t % kPieces >> 1, t % kPieces & 1);
     int j = wn * kN * 8 + (lane & 7) + ((lane >> 4) << 3);
@@ -70,10 +71,16 @@ struct Halo {
   __device__ __forceinline__ static void barrier_all() { barrier(1, kThreads); }
 
   // ---- loads
+  // A thread keeps its row where the threads cover whole taps, or a tap takes whole passes of them.
+  static constexpr u32 kLoaders = cfg.resident ? kThreads : kGroupThreads, kPerTap = cfg.channels_out * 2;
+  static constexpr u32 kTaps = kLoaders % kPerTap == 0 ? kLoaders / kPerTap : 1;
+  // Steps of a resident filter's first chunk that come in before the products begin; the others follow.
+  static constexpr int kAheadStep = kSteps > 3 ? 2 : kSteps > 2 ? 1 : 0;
+  static constexpr int kEarly = round_up(kR > kAheadStep ? kR : kAheadStep + 1, kTaps);
+  static constexpr bool kSplit = cfg.resident && kDistance > 1 && kEarly < kSteps;
+  template <int kFrom = 0, int kTo = kSteps>
   __device__ __forceinline__ void load_filter(int chunk, u32 to) const {
-    // A thread keeps its row where the threads cover whole taps, or a tap takes whole passes of them.
-    constexpr u32 threads = cfg.resident ? kThreads : kGroupThreads, per_tap = cfg.channels_out * 2;
-    constexpr u32 taps = threads % per_tap == 0 ? threads / per_tap : 1, passes = div_up(per_tap, threads);
+    constexpr u32 threads = kLoaders, per_tap = kPerTap, taps = kTaps, passes = div_up(per_tap, threads);
     const u32 first = thread_index() % threads, tap0 = taps > 1 ? first / per_tap : 0, i0 = first % per_tap;
     const char* from = w_base + chunk * p.w_chunk + (first & 1) * 16;
 #pragma unroll
@@ -82,11 +89,11 @@ struct Halo {
       if ((taps == 1 && threads > per_tap && first >= per_tap) || (per_tap % threads != 0 && i >= per_tap)) break;
       const char* const row = from + halo_channel(kN, j) * p.w_k;
 #pragma unroll
-      for (u32 u = 0; u < u32(kSteps); u += taps) {
-        const u32 tap = u + tap0;
-        if (kSteps % taps == 0 || tap < u32(kSteps))
-          copy_async<16>(to + halo_filter_offset(cfg.channels_out, tap, j, i & 1),
-                         row + int(tap / kS) * p.w_r + int(tap % kS) * p.w_s, 16);
+      for (u32 u = kFrom; u < u32(kTo); u += taps) {
+        const u32 step = u + tap0;
+        if (kSteps % taps == 0 || step < u32(kSteps))
+          copy_async<16>(to + halo_filter_offset(cfg.channels_out, step, j, i & 1),
+                         row + int(step % kR) * p.w_r + int(step / kR) * p.w_s, 16);
       }
     }
   }
@@ -150,9 +157,9 @@ struct Halo {
   using QuadA = u32[4];
   __device__ __forceinline__ static u32 next_slot(u32 s) { return s == (cfg.stages - 1) * kStage ? 0 : s + kStage; }
   __device__ __forceinline__ u32 filter_of(int chunk, u32 at) const { return b_lane + (cfg.resident ? chunk * kFilter : at); }
-  __device__ __forceinline__ static void load_b(u32 (&b)[kN / 2][4], u32 from, int tap) {
+  __device__ __forceinline__ static void load_b(u32 (&b)[kN / 2][4], u32 from, int step) {
 #pragma unroll
-    for (int n = 0; n < kN / 2; ++n) load_matrix4(b[n], from + (tap * cfg.channels_out + n * 16) * 32);
+    for (int n = 0; n < kN / 2; ++n) load_matrix4(b[n], from + (step * cfg.channels_out + n * 16) * 32);
   }
 
   /// Until the next stage has arrived for every warp of the group; it also frees the stage before (or two before). `filter`:
@@ -169,7 +176,13 @@ struct Halo {
 
   /// The copies of a later stage, and with the first tile the next part of a resident filter.
   __device__ __forceinline__ void load_ahead(bool first_tile, int chunk) {
-    if (cfg.resident && first_tile && chunk + 1 < cfg.chunks) load_filter(chunk + 1, filter + (chunk + 1) * kFilter);
+    if (cfg.resident && first_tile) {
+      if (kSplit && chunk == 0) {
+        copy_wait<kDistance - 2>();
+        barrier_all();
+      }
+      if (chunk + 1 < cfg.chunks) load_filter(chunk + 1, filter + (chunk + 1) * kFilter);
+    }
     if (loading()) load_stage();
     copy_commit();
   }
@@ -188,8 +201,8 @@ struct Halo {
     u32 a[2][kQuads][4], b[2][kN / 2][4];
     // Fragments of the step after `step`: B always, A a few quads at a time once their predecessors are dead.
     const auto fetch = [&](int chunk, int step) {
-      const int s = step / kR, r = step % kR, s1 = (step + 1) / kR, r1 = (step + 1) % kR;
-      load_b(b[(step + 1) & 1], filter_of(chunk, slot), r1 * kS + s1);
+      const int s = step / kR, r = step % kR;
+      load_b(b[(step + 1) & 1], filter_of(chunk, slot), step + 1);
       if (s + 1 < kS) {
         const int lo = kR == 1 ? 0 : r == 0 ? 0 : (r - 1) * quads / (kR - 1), hi = kR == 1 ? quads : r * quads / (kR - 1);
 #pragma unroll
@@ -217,7 +230,7 @@ struct Halo {
         for (int j = 0; j < 4; ++j) b[0][i][j] = b_first[i][j];
 #pragma unroll
       for (int step = 0; step < kSteps; ++step) {
-        if (step == (kSteps > 2)) load_ahead(first_tile, chunk);
+        if (step == kAheadStep) load_ahead(first_tile, chunk);
         if (step + 1 == kSteps) {
           next_stage_ready(first_tile && !last);
           slot = next_slot(slot);
@@ -233,7 +246,7 @@ struct Halo {
     }
     // Epilogue. The thread's place is worked out anew, so that it holds no registers above. Its rows follow one another.
     const int tid = thread_index(), lane = tid & 31, warp = (tid % kGroupThreads) >> 5, warp_m = warp % cfg.warps_m;
-    const int k = int(blockIdx.x % p.blocks_out) * cfg.channels_out + (warp / cfg.warps_m) * kN * 8 + (lane & 3) * 2 * kN;
+    const int k = first_channel + (warp / cfg.warps_m) * kN * 8 + (lane & 3) * 2 * kN;
     const auto of_channels = epilogue.template channels<2 * kN>(k, 2 * kN);
     u32 strip, n;
     int out_p = place(first_row + halo_row(M, warp_m, 0, 0), strip, n), in_image = int(strip - n * p.per_image.divisor);
@@ -266,24 +279,25 @@ struct Halo {
         for (int i = 0; i < cfg.chunks; ++i) load_filter(i, filter + i * kFilter);
         copy_commit();
         copy_wait<0>();
-        for (int i = 0; i < cfg.chunks; ++i) barrier_all();
+        for (int i = 0; i < cfg.chunks + kSplit; ++i) barrier_all();
       }
       return;
     }
-    // The prologue: kDistance stages, but only the first part of a resident filter: the products begin once that is here.
-    if (cfg.resident) load_filter(0, filter);
+    // The prologue: kDistance stages, but only the first steps of a resident filter: the products begin once those are here.
 #pragma unroll 1
     for (int i = 0; i < kDistance; ++i) {
       if (loading()) load_stage();
+      if (cfg.resident && i == 0) load_filter<0, kSplit ? kEarly : kSteps>(0, filter);
+      if (kSplit && i == 1) load_filter<kSplit ? kEarly : 0>(0, filter);
       copy_commit();
     }
+    u32 a[kQuads][4], b[kN / 2][4];
+    int units = halo_tile_units(span, 0, group), row = span.first;
     copy_wait<kDistance - 1>();
     if (cfg.resident)
       barrier_all();
     else
       barrier_group();
-    u32 a[kQuads][4], b[kN / 2][4];
-    int units = halo_tile_units(span, 0, group), row = span.first;
 #pragma unroll
     for (int i = 0; i < kQuads; ++i) load_matrix4(a[i], a_shift[0] + units * a_row + i * kColumns * 32);
     load_b(b, filter_of(0, 0), 0);
