@@ -16,13 +16,14 @@ extern const Path kGroupedS8;
 extern const Path kDirectFloat;
 extern const Path kDirectFloatLanes;
 extern const Path kWgradFloat;
+extern const Path kWgradFloatLanes;
 extern const Path kDgradS8;
 extern const Path kWgradS8;
 
 std::span<const Path> paths() {
   static const std::vector<Path> kPaths{
-      kAmxS8,       kDirectS8,         kWinogradS8, kDepthwiseS8, kGroupedS8,
-      kDirectFloat, kDirectFloatLanes, kWgradFloat, kDgradS8,     kWgradS8,
+      kAmxS8,      kDirectS8,        kWinogradS8, kDepthwiseS8, kGroupedS8, kDirectFloat, kDirectFloatLanes,
+      kWgradFloat, kWgradFloatLanes, kDgradS8,    kWgradS8,
   };
   return kPaths;
 }

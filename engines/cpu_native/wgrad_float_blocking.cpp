@@ -135,6 +135,10 @@ WgradBlocking choose_wgrad(const FloatGeometry& g, const Problem& problem, const
   if (!b.x_direct) {
     cycles += 0.4 * static_cast<double>(b.chunks * b.x_points * b.dy_cuts) * static_cast<double>(g.ic * g.groups);
   }
+  // Every packed row of every block costs a call: what makes narrow groups slow here.
+  const double x_calls = b.x_direct ? 0 : static_cast<double>(b.chunks * b.images * h.extent(b.rows) * (b.merged ? 1 : x_n));
+  const double dy_calls = b.dy_direct ? 0 : static_cast<double>(b.chunks * b.images * b.rows * dy_n);
+  cycles += 80.0 * static_cast<double>(g.groups) * (x_calls + dy_calls);
   if (!b.dy_direct) cycles += 0.4 * points * static_cast<double>(g.oc * b.x_cuts * g.groups);
   cycles += static_cast<double>(dw) * (static_cast<double>(b.splits) * 0.2 + (x_vectors ? 0.1 : 3.0));
   const double busy = static_cast<double>(std::min<std::int64_t>(std::max(1, device.threads), b.tasks));

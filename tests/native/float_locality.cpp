@@ -90,7 +90,7 @@ void check(Direction direction, const std::vector<std::string>& names, std::uint
 
 TEST(FloatLocality, Fprop) { check(Direction::fprop, {"direct_float", "direct_float_lanes"}, 100, 200); }
 TEST(FloatLocality, Dgrad) { check(Direction::dgrad, {"direct_float", "direct_float_lanes"}, 200, 200); }
-TEST(FloatLocality, Wgrad) { check(Direction::wgrad, {"wgrad_float"}, 300, 150); }
+TEST(FloatLocality, Wgrad) { check(Direction::wgrad, {"wgrad_float", "wgrad_float_lanes"}, 300, 150); }
 
 }  // namespace
 }  // namespace octavo

@@ -28,7 +28,7 @@ void sweep(Direction direction, const std::vector<std::string>& names, std::uint
 }
 
 TEST(FloatRandom, Fprop) { sweep(Direction::fprop, {"direct_float", "direct_float_lanes"}, 1000, 400); }
-TEST(FloatRandom, Wgrad) { sweep(Direction::wgrad, {"wgrad_float"}, 3000, 300); }
+TEST(FloatRandom, Wgrad) { sweep(Direction::wgrad, {"wgrad_float", "wgrad_float_lanes"}, 3000, 300); }
 TEST(FloatRandom, Dgrad) { sweep(Direction::dgrad, {"direct_float", "direct_float_lanes"}, 2000, 400); }
 
 }  // namespace
