@@ -140,8 +140,7 @@ struct Halo {
 #pragma unroll
     for (int u = 0; u < kCopies; ++u)
       if (kCopies * kPassRows == kRows || u + 1 < kCopies || t < (kRows - u * kPassRows) * kPieces)
-        copy_async<16>(load_to + load_slot + u * kPassRows * kColumns * 32, load_from + u64(source[u]) * 16,
-                       load_ok & (1u << u) ? 16 : 0);
+        copy_async_bit(load_to + load_slot + u * kPassRows * kColumns * 32, load_from + u64(source[u]) * 16, load_ok, u);
   }
   __device__ __forceinline__ bool loading() const { return load_tile < span.tiles; }
   __device__ __forceinline__ void load_stage() {

@@ -46,6 +46,19 @@ OCTAVO_DEVICE void copy_async(u32 to, const void* from, int valid) {
 #endif
 }
 
+/// 16 bytes where bit `bit` of `mask` is set, zeros elsewhere.
+OCTAVO_DEVICE void copy_async_bit(u32 to, const void* from, u32 mask, int bit) {
+#if __CUDA_ARCH__ >= 800
+  asm volatile(
+      "{.reg .pred p; .reg .b32 t; and.b32 t, %2, %3; setp.ne.u32 p, t, 0; selp.b32 t, 16, 0, p; "
+      "cp.async.cg.shared.global [%0], [%1], 16, t;}" ::"r"(to),
+      "l"(from), "r"(mask), "r"(1u << bit)
+      : "memory");
+#else
+  copy_async<16>(to, from, (mask >> bit) & 1 ? 16 : 0);
+#endif
+}
+
 OCTAVO_DEVICE void store_shared16(u32 to, const u32 (&word)[4]) {
   asm volatile("st.shared.v4.u32 [%0], {%1,%2,%3,%4};" ::"r"(to), "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3])
                : "memory");

@@ -256,6 +256,9 @@ void copy_wait() {
   emulator::block().wait(pending);
 }
 inline void barrier(int id, int threads) { emulator::block().barrier(id, threads); }
+inline void copy_async_bit(u32 to, const void* from, u32 mask, int bit) {
+  emulator::block().copy(to, from, 16, (mask >> bit) & 1 ? 16 : 0);
+}
 inline void barrier_either(bool one, int id, int threads, int other, int other_threads) {
   barrier(one ? id : other, one ? threads : other_threads);
 }
