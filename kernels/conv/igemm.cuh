@@ -169,7 +169,7 @@ struct Igemm {
     to += to_lane;
     int bytes = 16;
     if constexpr (cfg.tap_bytes % 16 != 0) bytes = tap.c + 1 == igemm_per_tap(cfg) ? cfg.tap_bytes % 16 : 16;
-    if (!kExact && (kOneTap ? tap.c >= igemm_per_tap(cfg) : tap.t >= cfg.t)) bytes = 0;
+    if (!kExact && (tap.t >= cfg.t || (kOneTap && tap.c >= igemm_per_tap(cfg)))) bytes = 0;
 #pragma unroll
     for (int i = 0; i < kRowsA; ++i) {
       const char* from = x_from + i64(a_row[i]) * cfg.align;
