@@ -151,13 +151,14 @@ struct Buffers {
 float scale_of(const Problem& z) { return 1.f / float(std::max(8, int(40 * std::sqrt(double(z.c) * z.r * z.s)))); }
 
 std::string output_strides(const Problem& z, bool interleaved);
-void run_source(const Problem& z, Candidate& c, const std::string& config, const char* type, const char* params, const char* threads,
-                const char* blocks, bool split) {
+void run_source(const Problem& z, Candidate& c, const std::string& config, const char* type, const char* params,
+                const char* threads, const char* blocks, bool split) {
   std::string s =
       std::string("#include \"conv/") + type + ".cuh\"\n#include \"bench_epilogue.cuh\"\nusing namespace octavo::dev;\n";
   std::string ct = std::string(type) == "halo" ? "HaloConfig" : "IgemmConfig",
               cl = std::string(type) == "halo" ? "Halo" : "Igemm";
-  s += "__device__ constexpr " + ct + " kConfig" + config + ";\nusing E = BenchStore<" + std::to_string(c.epilogue) + output_strides(z, c.interleaved) + ">;\n";
+  s += "__device__ constexpr " + ct + " kConfig" + config + ";\nusing E = BenchStore<" + std::to_string(c.epilogue) +
+       output_strides(z, c.interleaved) + ">;\n";
   s += std::string("extern \"C\" __global__ void __launch_bounds__(") + threads + ", " + blocks +
        ") octavo_kernel(const __grid_constant__ " + params +
        " p, const __grid_constant__ E e) {\n  extern __shared__ __align__(128) char shared[];\n  " + cl +

@@ -5,6 +5,7 @@
 // The thin layer under the AMX path: eight tiles of up to 16 rows x 64 bytes. HardwareTiles is the instructions, EmulatedTiles
 // the same in plain C++, so that everything above it is tested on any machine.
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -44,6 +45,10 @@ class EmulatedTiles {
       std::memcpy(static_cast<std::uint8_t*>(base) + r * stride, data_[kTile][r], config_.row_bytes[kTile]);
     }
   }
+  template <int kTile>
+  void zero() {
+    std::memset(data_[kTile], 0, sizeof data_[kTile]);
+  }
   /// C += A * B, signed bytes: B holds four bytes of the inner dimension in each 32-bit column.
   template <int kC, int kA, int kB>
   void multiply() {
@@ -63,8 +68,33 @@ class EmulatedTiles {
       }
     }
   }
+  /// C += A * B, bf16: B holds two of the inner dimension in each 32-bit column. The even and the odd products are summed apart
+  /// by FMA, to nearest even, and added to C at the end; denormals count as zero everywhere.
+  template <int kC, int kA, int kB>
+  void multiply_bf16() {
+    const int inner = config_.row_bytes[kA] / 4;
+    for (int m = 0; m < config_.rows[kC]; ++m) {
+      for (int n = 0; n < config_.row_bytes[kC] / 4; ++n) {
+        float even = 0, odd = 0, sum;
+        for (int k = 0; k < inner; ++k) {
+          even = flush(std::fma(bf16(kA, m, 2 * k), bf16(kB, k, 2 * n), even));
+          odd = flush(std::fma(bf16(kA, m, 2 * k + 1), bf16(kB, k, 2 * n + 1), odd));
+        }
+        std::memcpy(&sum, &data_[kC][m][n * 4], 4);
+        sum = flush(flush(sum) + flush(even + odd));
+        std::memcpy(&data_[kC][m][n * 4], &sum, 4);
+      }
+    }
+  }
 
  private:
+  static float flush(float v) { return std::fpclassify(v) == FP_SUBNORMAL ? std::copysign(0.0f, v) : v; }
+  float bf16(int tile, int row, int column) const {
+    std::uint16_t half;
+    std::memcpy(&half, &data_[tile][row][column * 2], 2);
+    return flush(__builtin_bit_cast(float, static_cast<std::uint32_t>(half) << 16));
+  }
+
   TileConfig config_;
   std::uint8_t data_[8][16][64] = {};
 };
@@ -87,6 +117,14 @@ class HardwareTiles {
   template <int kC, int kA, int kB>
   void multiply() {
     __asm__ volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kC), "i"(kA), "i"(kB));
+  }
+  template <int kTile>
+  void zero() {
+    __asm__ volatile("tilezero %%tmm%c0" : : "i"(kTile));
+  }
+  template <int kC, int kA, int kB>
+  void multiply_bf16() {
+    __asm__ volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kC), "i"(kA), "i"(kB));
   }
 };
 #endif

@@ -11,6 +11,7 @@
 
 #include "engines/cpu_native/epilogue.h"
 #include "engines/cpu_native/gemm_f32.h"
+#include "engines/cpu_native/geometry.h"
 #include "octavo/engine.h"
 
 namespace octavo::cpu_native {
@@ -96,6 +97,24 @@ void pack_strip(const F32Kernels& kernels, const FloatGeometry& g, const void* i
 /// Whether row `j` of axis `a` is read by any output of [0, count): dilation leaves rows out.
 bool strip_row_needed(const FloatAxis& axis, std::int64_t j, std::int64_t count);
 
+/// The three axes' coordinates as Rows has them. Plain stores: a block copy of what was just stored word by word would wait
+/// until every store before it, a tile's results too, is in the cache.
+inline void set_point(Rows& rows, int spatial, std::int64_t d, std::int64_t h, std::int64_t w) {
+  switch (spatial) {
+    case 1:
+      rows.spatial[0] = w;
+      return;
+    case 2:
+      rows.spatial[0] = h;
+      rows.spatial[1] = w;
+      return;
+    default:
+      rows.spatial[0] = d;
+      rows.spatial[1] = h;
+      rows.spatial[2] = w;
+  }
+}
+
 /// Where f32 accumulators go. Casts to f32, bf16 and f16 with the channels in a run, the common case, are stored here; all
 /// else is the tile epilogue's.
 class FloatStore {
@@ -118,8 +137,5 @@ class FloatStore {
   TensorDesc out_;
   bool plain_ = false;
 };
-
-inline std::int64_t round_up(std::int64_t v, std::int64_t to) { return (v + to - 1) / to * to; }
-inline std::int64_t ceil_div(std::int64_t v, std::int64_t by) { return (v + by - 1) / by; }
 
 }  // namespace octavo::cpu_native

@@ -84,12 +84,22 @@ FloatBlocking choose_blocking(const FloatGeometry& g, const F32Kernels& kernels,
   }
   const std::int64_t rounds = b.rounds(g.ic);
 
+  // Narrow groups are packed together: a pixel's channels of one group alone would be a line or two.
+  if (g.groups > 1 && !b.direct && rounds == 1) {
+    b.task_groups = g.groups;
+    while (b.task_groups > 1 &&
+           needed(1, some_rows, std::min<std::int64_t>(w.points, 256)) * b.task_groups * g.ic > strip_budget)
+      b.task_groups = ceil_div(b.task_groups, 2);
+  }
+  b.group_cuts = ceil_div(g.groups, b.task_groups);
+  const std::int64_t packed = b.task_groups == 1 ? b.chunk : b.task_groups * g.ic;
+
   // Points of a task: whole images when they are small, else rows, else parts of a row.
   const auto acc = [&](std::int64_t images, const std::array<std::int64_t, 3>& p) {
     return images * p[0] * d.steps() * p[1] * h.steps() * p[2] * w.steps() * b.columns;
   };
   const auto fits = [&](std::int64_t images, const std::array<std::int64_t, 3>& p) {
-    return images * needed(p[0], p[1], p[2]) * b.chunk <= strip_budget && (rounds == 1 || acc(images, p) <= strip_budget);
+    return images * needed(p[0], p[1], p[2]) * packed <= strip_budget && (rounds == 1 || acc(images, p) <= strip_budget);
   };
   const std::int64_t wanted = threads == 1 ? 1 : 8 * threads;
   const std::int64_t total_rows = g.n * d.points * h.points;
@@ -103,7 +113,7 @@ FloatBlocking choose_blocking(const FloatGeometry& g, const F32Kernels& kernels,
   }
   if (b.points[2] >= w.points) {
     const auto tasks = [&](std::int64_t images, const std::array<std::int64_t, 3>& p) {
-      return ceil_div(g.n, images) * ceil_div(d.points, p[0]) * ceil_div(h.points, p[1]) * g.groups;
+      return ceil_div(g.n, images) * ceil_div(d.points, p[0]) * ceil_div(h.points, p[1]) * b.group_cuts;
     };
     const std::array<std::int64_t, 3> whole{d.points, h.points, w.points};
     if (fits(1, whole) && tasks(1, whole) >= std::min<std::int64_t>(wanted, g.n)) {
@@ -123,7 +133,7 @@ FloatBlocking choose_blocking(const FloatGeometry& g, const F32Kernels& kernels,
   }
   b.cuts = {ceil_div(d.points, b.points[0]), ceil_div(h.points, b.points[1]), ceil_div(w.points, b.points[2])};
   b.image_cuts = ceil_div(g.n, b.images);
-  std::int64_t tasks = b.image_cuts * b.cuts[0] * b.cuts[1] * b.cuts[2] * g.groups;
+  std::int64_t tasks = b.image_cuts * b.cuts[0] * b.cuts[1] * b.cuts[2] * b.group_cuts;
   const std::int64_t n_blocks = static_cast<std::int64_t>(b.blocks.size());
   b.channel_cuts = 1;
   if (tasks > 0 && tasks < 4 * threads && threads > 1) b.channel_cuts = std::min(n_blocks, ceil_div(4 * threads, tasks));
@@ -131,8 +141,8 @@ FloatBlocking choose_blocking(const FloatGeometry& g, const F32Kernels& kernels,
   b.channel_cuts = n_blocks == 0 ? 0 : ceil_div(n_blocks, b.blocks_per_cut);
   b.tasks = tasks * b.channel_cuts;
 
-  b.pitch = b.chunk;
-  b.merged = !b.direct && rounds == 1 && consecutive(w) && !w.compact;
+  b.pitch = packed;
+  b.merged = !b.direct && rounds == 1 && consecutive(w) && !w.compact && b.task_groups == 1;
   if (b.pitch % 512 == 0 && b.pitch > 0) b.pitch += 16, b.merged = false;
   b.row = w.extent(b.points[2]) * b.pitch;
   b.plane = h.extent(b.points[1]) * b.row;
@@ -140,6 +150,11 @@ FloatBlocking choose_blocking(const FloatGeometry& g, const F32Kernels& kernels,
   b.strip_floats = round_up(b.strip_floats, 16);
   b.acc_floats = rounds == 1 ? b.points[2] * w.steps() * width : acc(b.images, b.points);
   b.acc_floats = round_up(b.acc_floats, 16) + 16;
+
+  std::int64_t all_taps = 0;
+  for (std::int64_t c = 0; c < g.combos(); ++c) all_taps += g.taps(c);
+  const std::int64_t filter = all_taps * b.columns * g.ic * b.task_groups;  // of a task
+  b.ask_ahead = filter > cache / 2;
 
   double cycles = 0;
   for (std::int64_t c = 0; c < g.combos(); ++c) {

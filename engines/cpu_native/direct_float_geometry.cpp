@@ -245,9 +245,10 @@ error_t FloatStore::compile(const Problem& problem, const F32Kernels& kernels, C
 }
 
 void* FloatStore::address(const Args& args, const Rows& rows) const {
-  std::array<std::int64_t, kMaxRank> index{rows.outer, rows.channel};
-  for (int s = 0; s < out_.rank - 2; ++s) index[static_cast<std::size_t>(2 + s)] = rows.spatial[static_cast<std::size_t>(s)];
-  return static_cast<std::byte*>(args.outputs[0]) + out_.offset(index.data()) * element_bytes(out_.type);
+  // Without an array of indices: see set_point().
+  std::int64_t at = rows.outer * out_.stride[0] + rows.channel / out_.vector * out_.stride[1] + rows.channel % out_.vector;
+  for (std::size_t s = 0; s + 2 < static_cast<std::size_t>(out_.rank); ++s) at += rows.spatial[s] * out_.stride[2 + s];
+  return static_cast<std::byte*>(args.outputs[0]) + at * element_bytes(out_.type);
 }
 
 std::string float_objection(const Problem& problem, Direction a, Direction b) {

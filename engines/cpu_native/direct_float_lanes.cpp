@@ -132,7 +132,7 @@ LaneBlocking choose_lanes(const FloatGeometry& g, const F32Kernels& kernels, con
   for (std::int64_t c = 0; c < g.combos(); ++c) {
     double outputs = static_cast<double>(g.n * blocks);
     for (int a = 0; a < 3; ++a) outputs *= static_cast<double>(g.phase(a, c).outputs);
-    cycles += outputs * (0.6 * static_cast<double>(g.taps(c) * g.ic) + 2.0);
+    cycles += outputs * ((g.ic == 1 ? 0.6 : 1.8) * static_cast<double>(g.taps(c) * g.ic) + 2.0);
   }
   if (!b.in_place)
     cycles +=
@@ -369,8 +369,7 @@ class LanesFloatPlan final : public Plan {
       for (std::int64_t oh = out_first[1]; oh < out_end[1]; ++oh) {
         Rows r;
         r.outer = image;
-        const std::int64_t point[3] = {out_first[0], oh, out_first[2]};
-        for (int s = 0; s < g_.spatial; ++s) r.spatial[static_cast<std::size_t>(s)] = point[3 - g_.spatial + s];
+        set_point(r, g_.spatial, out_first[0], oh, out_first[2]);
         r.channel = head.first;
         const char* at = static_cast<const char*>(epilogue_.address(args, r));
         for (std::int64_t j = out_first[2]; j < out_end[2]; ++j, at += epilogue_.pixel_stride() * kFloat) {
@@ -413,8 +412,7 @@ class LanesFloatPlan final : public Plan {
                           &last = blocks_[static_cast<std::size_t>(bi + vectors - 1)];
           Rows r;
           r.outer = image;
-          const std::int64_t point[3] = {od, oh, out_first[2]};
-          for (int s = 0; s < g_.spatial; ++s) r.spatial[static_cast<std::size_t>(s)] = point[3 - g_.spatial + s];
+          set_point(r, g_.spatial, od, oh, out_first[2]);
           r.count = out_end[2] - out_first[2];
           r.channel = block.first;
           r.channels = block.count + (vectors == 2 ? last.count : 0);

@@ -23,6 +23,8 @@ struct FloatBlocking {
   std::array<std::int64_t, 3> points{1, 1, 1};  ///< of a task, an axis, in units of one phase
   std::array<std::int64_t, 3> cuts{1, 1, 1};
   std::int64_t image_cuts = 1, channel_cuts = 1, blocks_per_cut = 1;
+  std::int64_t task_groups = 1, group_cuts = 1;  ///< groups of a task: what they read is packed together
+  bool ask_ahead = false;                      ///< the filter does not fit the second level: the next block is asked for early
   std::int64_t pitch = 0, row = 0, plane = 0;  ///< of the strip, in floats
   bool merged = false;                         ///< the taps of a filter row are one run in the strip
   std::int64_t strip_floats = 0, acc_floats = 0;
@@ -44,9 +46,23 @@ class DirectFloatPlan final : public Plan {
   std::string describe() const override;
 
  private:
-  struct Call;
+  struct Call {
+    const Args* args = nullptr;
+    const void* in = nullptr;
+    const float* filter = nullptr;
+    bool finite = true;  ///< the filter is
+    TileEpilogue::Bound bound;
+    float* scratch = nullptr;  ///< per slot: strip, accumulators, taps
+    std::int64_t scratch_floats = 0;
+  };
+  /// Columns of a row that see the same taps of each filter row: those from w_begin on, up to w_end, lie inside the image.
+  struct Segment {
+    std::int64_t begin = 0, end = 0;
+    std::size_t w_begin = 0, w_end = 0;
+  };
   struct Combo {
-    std::vector<std::int64_t> taps;  ///< byte offsets from a row's first pixel
+    std::vector<FilterTap> taps;    ///< all of them, from a row's first pixel
+    std::vector<Segment> segments;  ///< empty: padding is read like the rest
     std::int64_t depth_per_channel = 1;
     std::int64_t filter = 0;  ///< floats before this combo's packed filter
     std::int64_t filter_taps = 0;
@@ -54,12 +70,21 @@ class DirectFloatPlan final : public Plan {
   /// False: some weight is infinite or NaN.
   bool pack_filter(const void* w, float* packed) const;
   bool pack_filter_item(const void* w, float* packed, std::int64_t item) const;
+  void plan_segments(Combo& combo, std::int64_t c) const;
   void run_task(const Call& call, std::int64_t task, int slot) const;
+  struct Work;
+  /// One output row, from column `first` on (in points of a phase), one block of channels.
+  void run_row(const Work& work, std::int64_t image, std::int64_t od, std::int64_t oh, std::int64_t first, std::int64_t count,
+               std::int64_t acc_row, std::int64_t group, const ChannelBlock& block) const;
+  /// One phase of it.
+  void run_phase(const Work& work, TapsArgs& t, std::int64_t combo, int vectors, std::int64_t di, std::int64_t hi,
+                 const float* a, std::int64_t pixel, float* c, std::int64_t stride, std::int64_t columns) const;
   /// Points of one row: `t` without a and c, the row's first pixel, pixels `pixel` floats apart, results `stride` apart.
-  void run_columns(TapsArgs t, int vectors, const float* a, std::int64_t pixel, float* c, std::int64_t stride,
-                   std::int64_t columns) const;
-  void run_carefully(TapsArgs t, int vectors, std::int64_t combo, const std::array<std::int64_t, 3>& point, std::int64_t depth,
-                     const float* a, std::int64_t pixel, float* c, std::int64_t stride, std::int64_t columns) const;
+  void run_columns(const Work& work, TapsArgs& t, int vectors, const float* a, std::int64_t pixel, float* c,
+                   std::int64_t stride, std::int64_t columns) const;
+  void run_carefully(const Work& work, TapsArgs& t, int vectors, std::int64_t combo, std::int64_t di, std::int64_t hi,
+                     std::int64_t wi, std::int64_t depth, const float* a, std::int64_t pixel, float* c, std::int64_t stride,
+                     std::int64_t columns) const;
 
   Problem problem_;
   DeviceTraits device_;
@@ -68,7 +93,7 @@ class DirectFloatPlan final : public Plan {
   FloatBlocking b_;
   FloatStore epilogue_;
   std::vector<Combo> combos_;
-  std::int64_t filter_floats_ = 0;
+  std::int64_t filter_floats_ = 0, tap_bytes_ = 64;
   std::unique_ptr<float[]> constant_storage_;
   const float* constant_filter_ = nullptr;
   bool constant_finite_ = true;

@@ -13,18 +13,26 @@
 
 namespace octavo::cpu_native {
 
-/// c[i][:] (+)= sum over taps t and steps d of a[taps[t] + i * a_row + 4 * d] * b[t][d][:]
+/// A tap: where its input begins, in bytes from a row's, and which part of the filter it meets.
+struct FilterTap {
+  std::int64_t a = 0, index = 0;
+};
+
+/// c[i][:] (+)= sum over taps t and steps d of a[taps[t].a + i * a_row + 4 * d] * b[taps[t].index][d][:]
 struct TapsArgs {
   const void* a = nullptr;
   std::int64_t a_row = 0;
-  const std::int64_t* taps = nullptr;
+  const FilterTap* taps = nullptr;
   std::int64_t n_taps = 0;
   std::int64_t depth = 0;
-  const float* b = nullptr;  ///< n_taps * depth rows of the kernel's width, contiguous, 64-byte aligned
+  const float* b = nullptr;  ///< depth rows of the kernel's width for each tap, contiguous, 64-byte aligned
   float* c = nullptr;
   std::int64_t c_row = 0;
   bool accumulate = false;
   int tail = 0;  ///< columns to store in the last vector; 0 = all
+  /// Asked for ahead of time: a line a step.
+  const char* ahead = nullptr;
+  std::int64_t ahead_step = 0;
 };
 
 /// c[i][:] (+)= sum over images n, segments s and steps d of
@@ -39,6 +47,8 @@ struct OuterArgs {
   std::int64_t c_row = 0;
   bool accumulate = false;
   int tail = 0;
+  const char* ahead = nullptr;  ///< asked for ahead of time: a line a step
+  std::int64_t ahead_step = 0;
 };
 
 /// One vector of channels or two, every lane its own group. Strip points interleave the two: step d of vector v is 2 * d + v
@@ -86,7 +96,26 @@ struct LanesWgradArgs {
   bool accumulate = false;
 };
 
+/// wgrad of one vector over one row of outputs, both tensors read where they are: c[taps[t].c][:] += sum over points i of
+/// a[taps[t].a + i * a_step] * b[i * b_step]; tap t leaves out the points whose bit t in `left` and `right` is not set.
+struct LaneRowArgs {
+  struct Tap {
+    std::int64_t a, c;  ///< in bytes
+  };
+  const char* a = nullptr;
+  const char* b = nullptr;
+  std::int64_t a_step = 0, b_step = 0;
+  const Tap* taps = nullptr;
+  int n_taps = 0;  ///< up to kMaxRowTaps
+  std::int64_t points = 0;
+  const std::uint32_t* left = nullptr;   ///< of the first n_left points
+  const std::uint32_t* right = nullptr;  ///< of the last n_right
+  std::int64_t n_left = 0, n_right = 0;
+  char* c = nullptr;
+};
+
 struct F32Kernels {
+  static constexpr int kMaxRowTaps = 9;
   static constexpr int kMaxVectors = 4, kMaxLanes = 16;
   int lanes = 0;                    ///< floats in a vector
   int max_vectors = 0;              ///< tiles are up to this many vectors wide
@@ -97,6 +126,7 @@ struct F32Kernels {
   void (*lane_rows)(int rows, int vectors, const LanesArgs& args) = nullptr;
   void (*lane_points)(int rows, int vectors, const PointsArgs& args) = nullptr;  ///< up to max_lane_rows / 2 rows
   void (*lane_wgrad)(const LanesWgradArgs& args) = nullptr;
+  void (*lane_row)(const LaneRowArgs& args) = nullptr;
   /// dst[i] = float(src[i]); src is FLOAT, BFLOAT16 or HALF
   void (*widen)(float* dst, const void* src, std::int64_t count, DataType_t type) = nullptr;
   /// The same for `rows` rows, dst_row and src_row elements apart.

@@ -12,6 +12,8 @@ inline void start_tile(typename V::Reg (&acc)[M][NV], const float* c, std::int64
     for (int j = 0; j < NV; ++j) {
       if constexpr (kFirst) {
         acc[i][j] = V::zero();
+        // Asked for now, or the stores at the end would wait for it one after another.
+        __builtin_prefetch(reinterpret_cast<const char*>(c) + i * c_row + j * V::kLanes * 4, 1, 3);
       } else {
         const float* p = reinterpret_cast<const float*>(reinterpret_cast<const char*>(c) + i * c_row) + j * V::kLanes;
         acc[i][j] = (j == NV - 1 && tail != 0) ? V::load_tail(p, tail) : V::load(p);
@@ -62,15 +64,18 @@ template <class V, int M, int NV, bool kFirst>
 void taps_tile(const TapsArgs& g) {
   typename V::Reg acc[M][NV];
   start_tile<V, M, NV, kFirst>(acc, g.c, g.c_row, g.tail);
-  const float* b = g.b;
-  const std::int64_t row = g.a_row;
+  const std::int64_t row = g.a_row, ahead_step = g.ahead_step;
+  const char* ahead = g.ahead != nullptr ? g.ahead : static_cast<const char*>(g.a);
   for (std::int64_t t = 0; t < g.n_taps; ++t) {
-    const char* p0 = static_cast<const char*>(g.a) + g.taps[t];
+    const float* b = g.b + g.taps[t].index * g.depth * (NV * V::kLanes);
+    const char* p0 = static_cast<const char*>(g.a) + g.taps[t].a;
     const char *p3 = p0 + 3 * row, *p6 = p0 + 6 * row, *p9 = p0 + 9 * row, *p12 = p0 + 12 * row;
     for (std::int64_t d = g.depth; d > 0; --d) {
       typename V::Reg y[NV];
 #pragma GCC unroll 4
       for (int j = 0; j < NV; ++j) y[j] = V::load_aligned(b + j * V::kLanes);
+      __builtin_prefetch(ahead, 0, 2);
+      ahead += ahead_step;
       OCTAVO_ROWS(row)
       p0 += 4, p3 += 4, p6 += 4, p9 += 4, p12 += 4;
       b += NV * V::kLanes;
@@ -83,6 +88,8 @@ template <class V, int M, int NV, bool kFirst>
 void outer_tile(const OuterArgs& g) {
   typename V::Reg acc[M][NV];
   start_tile<V, M, NV, kFirst>(acc, g.c, g.c_row, g.tail);
+  const std::int64_t ahead_step = g.ahead_step;
+  const char* ahead = g.ahead != nullptr ? g.ahead : static_cast<const char*>(g.a);
   for (std::int64_t n = 0; n < g.images; ++n) {
     const char* a = static_cast<const char*>(g.a) + n * g.a_image;
     const char* b = static_cast<const char*>(g.b) + n * g.b_image;
@@ -94,6 +101,8 @@ void outer_tile(const OuterArgs& g) {
         typename V::Reg y[NV];
 #pragma GCC unroll 4
         for (int j = 0; j < NV; ++j) y[j] = V::load(reinterpret_cast<const float*>(q) + j * V::kLanes);
+        __builtin_prefetch(ahead, 0, 2);
+        ahead += ahead_step;
         OCTAVO_ROWS(4)
         p0 += g.a_step;
         q += g.b_step;
@@ -214,6 +223,50 @@ void lane_wgrad(const LanesWgradArgs& g) {
   for (; steps - done >= 9; done += 9) lane_wgrad_taps<V, 9>(g, done);
   for (; steps - done >= 4; done += 4) lane_wgrad_taps<V, 4>(g, done);
   for (; done < steps; ++done) lane_wgrad_taps<V, 1>(g, done);
+}
+
+template <class V, int T>
+void lane_row_taps(const LaneRowArgs& g) {
+  typename V::Reg acc[T];
+  const char* p[T];
+#pragma GCC unroll 9
+  for (int t = 0; t < T; ++t) {
+    acc[t] = V::load(reinterpret_cast<const float*>(g.c + g.taps[t].c));
+    p[t] = g.a + g.taps[t].a;
+  }
+  const char* b = g.b;
+  std::int64_t at = 0;
+  const auto some = [&](std::uint32_t mask) {
+    const typename V::Reg y = V::load(reinterpret_cast<const float*>(b));
+#pragma GCC unroll 9
+    for (int t = 0; t < T; ++t) {
+      if ((mask >> t & 1u) != 0) acc[t] = V::fma(V::load(reinterpret_cast<const float*>(p[t] + at)), y, acc[t]);
+    }
+    b += g.b_step;
+    at += g.a_step;
+  };
+  for (std::int64_t i = 0; i < g.n_left; ++i) some(g.left[i]);
+  for (std::int64_t i = g.points - g.n_left - g.n_right; i > 0; --i) {
+    const typename V::Reg y = V::load(reinterpret_cast<const float*>(b));
+#pragma GCC unroll 9
+    for (int t = 0; t < T; ++t) acc[t] = V::fma(V::load(reinterpret_cast<const float*>(p[t] + at)), y, acc[t]);
+    b += g.b_step;
+    at += g.a_step;
+  }
+  for (std::int64_t i = 0; i < g.n_right; ++i) some(g.right[i]);
+#pragma GCC unroll 9
+  for (int t = 0; t < T; ++t) V::store(reinterpret_cast<float*>(g.c + g.taps[t].c), acc[t]);
+}
+
+template <class V, int T>
+void lane_row_dispatch(const LaneRowArgs& g) {
+  if (g.n_taps == T) return lane_row_taps<V, T>(g);
+  if constexpr (T > 1) lane_row_dispatch<V, T - 1>(g);
+}
+
+template <class V>
+void lane_row(const LaneRowArgs& g) {
+  lane_row_dispatch<V, F32Kernels::kMaxRowTaps>(g);
 }
 
 template <class V, int NV, int M>
@@ -409,6 +462,7 @@ constexpr F32Kernels make_kernels() {
   k.lane_rows = lane_rows<V>;
   k.lane_points = lane_points<V>;
   k.lane_wgrad = lane_wgrad<V>;
+  k.lane_row = lane_row<V>;
   k.widen = widen<V>;
   k.widen_rows = widen_rows<V>;
   k.narrow_rows = narrow_rows<V>;

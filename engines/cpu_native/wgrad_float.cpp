@@ -30,6 +30,17 @@ Range inside(const FloatAxis& axis, std::int64_t first, std::int64_t count, std:
   return r;
 }
 
+/// Blocks [begin, end) of channels of one box, each into its own panel. `merged`: channels of the one block there is, else 0.
+void pack_blocks(const F32Kernels& kernels, const FloatGeometry& g, const void* in, StripBox box,
+                 const std::vector<RunBlock>& blocks, std::size_t begin, std::size_t end, std::int64_t merged,
+                 std::int64_t channel, float* to, std::int64_t panel) {
+  for (std::size_t b = begin; b < end; ++b, to += panel) {
+    box.channel = channel + (merged != 0 ? 0 : blocks[b].first);
+    box.channels = merged != 0 ? merged : blocks[b].count;
+    pack_strip(kernels, g, in, box, to);
+  }
+}
+
 /// The filter in the order k, taps, c without gaps.
 bool is_plain_krsc(const TensorDesc& t) {
   if (t.vector != 1) return false;
@@ -105,6 +116,7 @@ error_t WgradFloatPlan::prepare() {
       OCTAVO_RETURN_IF_ERROR(careful_->prepare());
     }
   }
+  ask_ahead_ = g_.groups == 1 && g_.in.span_bytes() + problem_.y.span_bytes() > device_.l2_bytes / 2;
   group_floats_ = g_.oc * g_.ic * static_cast<std::int64_t>(pd.offset.size() * ph.offset.size() * pw.offset.size());
   dw_floats_ = round_up(group_floats_ * g_.groups, 16);
   const Epilogue& e = problem_.epilogue;
@@ -130,6 +142,41 @@ std::string WgradFloatPlan::describe() const {
   return std::string("f32 outer products, ") + (b_.x_vectors ? "x" : "dy") + " in vectors, tiles of " +
          std::to_string(kernels_.max_rows[b_.vectors]) + "x" + std::to_string(b_.vectors * kernels_.lanes) + ", " +
          std::to_string(b_.splits) + " splits, " + std::to_string(b_.tasks) + " tasks";
+}
+
+/// What the next chunk reads, as runs of memory, asked for a line a step while this one is computed.
+struct WgradFloatPlan::Ahead {
+  const char* at[2] = {};
+  std::int64_t lines[2] = {};
+
+  void take(OuterArgs& o) {
+    const std::int64_t steps = o.images * o.segments * o.depth;
+    const int side = lines[0] > 0 ? 0 : 1;
+    o.ahead = nullptr;
+    o.ahead_step = 0;
+    if (lines[side] <= 0) return;
+    o.ahead = at[side];
+    o.ahead_step = 64;
+    at[side] += steps * 64;
+    lines[side] -= steps;
+  }
+};
+
+WgradFloatPlan::Ahead WgradFloatPlan::next_chunk(const Call& call, const Chunk& c, std::int64_t group) const {
+  Ahead ahead;
+  const std::int64_t points = c.images * c.rows * c.columns;
+  const auto side = [&](int i, const FloatGeometry& g, const void* data, std::int64_t channels) {
+    const std::int64_t bytes = element_bytes(g.in.type);
+    const FloatAxis &d = g.axis[0], &h = g.axis[1], &w = g.axis[2];
+    if (g.in.vector != 1 || g.in.stride[1] != 1 || w.in_step != 1 || h.in_step != 1) return;
+    ahead.at[i] = static_cast<const char*>(data) + (c.image * g.in.stride[0] + c.plane * d.in_step * g.in_stride[0] +
+                                                    c.row * g.in_stride[1] + c.column * g.in_stride[2] + group * channels) *
+                                                       bytes;
+    ahead.lines[i] = points * g.in_stride[2] * bytes / 64;
+  };
+  side(0, g_, call.args->x, g_.ic);
+  side(1, dy_, call.args->y, g_.oc);
+  return ahead;
 }
 
 WgradFloatPlan::Chunk WgradFloatPlan::chunk(std::int64_t index) const {
@@ -173,25 +220,19 @@ void WgradFloatPlan::run_task(const Call& call, std::int64_t task, int slot) con
         box.pitch = b_.x_pitch;
         box.row = w.extent(b_.columns) * box.pitch;
         box.plane = h.extent(b_.rows) * box.row;
-        for (std::size_t xb = x0; xb < (b_.merged ? x0 + 1 : x1); ++xb) {
-          box.channel = group * g_.ic + (b_.merged ? 0 : b_.x_blocks[xb].first);
-          box.channels = b_.merged ? g_.ic : b_.x_blocks[xb].count;
-          pack_strip(kernels_, g_, call.args->x, box,
-                     x_strip + static_cast<std::int64_t>(xb - x0) * x_panel + i * b_.x_image * b_.x_pitch);
-        }
+        pack_blocks(kernels_, g_, call.args->x, box, b_.x_blocks, x0, b_.merged ? x0 + 1 : x1, b_.merged ? g_.ic : 0,
+                    group * g_.ic, x_strip + i * b_.x_image * b_.x_pitch, x_panel);
       }
       if (!b_.dy_direct) {
         box.pitch = b_.dy_pitch;
         box.row = b_.columns * box.pitch;
         box.plane = b_.rows * box.row;
-        for (std::size_t yb = y0; yb < y1; ++yb) {
-          box.channel = group * g_.oc + b_.dy_blocks[yb].first;
-          box.channels = b_.dy_blocks[yb].count;
-          pack_strip(kernels_, dy_, call.args->y, box,
-                     y_strip + static_cast<std::int64_t>(yb - y0) * y_panel + i * b_.dy_image * b_.dy_pitch);
-        }
+        pack_blocks(kernels_, dy_, call.args->y, box, b_.dy_blocks, y0, y1, 0, group * g_.oc,
+                    y_strip + i * b_.dy_image * b_.dy_pitch, y_panel);
       }
     }
+    Ahead ahead;
+    if (ask_ahead_ && index + 1 < end) ahead = next_chunk(call, chunk(index + 1), group);
 
     // Steps of either side, in floats: from image to image, row to row, point to point, and of one tap point.
     struct Side {
@@ -242,6 +283,7 @@ void WgradFloatPlan::run_task(const Call& call, std::int64_t task, int slot) con
         if (o.accumulate && o.segments * o.depth == 0) continue;
         xt += rows.begin * x.row + columns.begin * x.point;
         yt += rows.begin * y.row + columns.begin * y.point;
+        ahead.take(o);
         if (b_.x_vectors) {
           o.a = yt, o.b = xt;
           o.c = dw + (ry.first * b_.taps + t) * length + rx.first;
@@ -310,9 +352,8 @@ void WgradFloatPlan::finish(const Call& call, std::int64_t item, int slot) const
     r.outer = group * g_.oc + k;
     for (std::int64_t td = 0; td < size[0]; ++td) {
       for (std::int64_t th = 0; th < size[1]; ++th) {
-        const std::int64_t point[3] = {phase[0]->filter[static_cast<std::size_t>(td)],
-                                       phase[1]->filter[static_cast<std::size_t>(th)], 0};
-        for (int s = 0; s < g_.spatial; ++s) r.spatial[static_cast<std::size_t>(s)] = point[3 - g_.spatial + s];
+        set_point(r, g_.spatial, phase[0]->filter[static_cast<std::size_t>(td)], phase[1]->filter[static_cast<std::size_t>(th)],
+                  0);
         const float* at = rows + (k - k0) * pitch + (td * size[1] + th) * size[2] * g_.ic;
         if (backwards) {
           epilogue_.run(call.bound, r, at + (size[2] - 1) * g_.ic, -static_cast<std::ptrdiff_t>(g_.ic));

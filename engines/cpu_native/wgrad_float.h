@@ -63,6 +63,8 @@ class WgradFloatPlan final : public Plan {
     std::int64_t image, images, plane, row, rows, column, columns;
   };
   Chunk chunk(std::int64_t index) const;
+  struct Ahead;
+  Ahead next_chunk(const Call& call, const Chunk& c, std::int64_t group) const;
   void run_task(const Call& call, std::int64_t task, int slot) const;
   void finish(const Call& call, std::int64_t item, int slot) const;
   std::int64_t finish_floats() const;  ///< scratch of finish(), a worker
@@ -82,7 +84,7 @@ class WgradFloatPlan final : public Plan {
   /// out, computes dw again.
   std::unique_ptr<WgradFloatPlan> careful_;
   std::int64_t dw_floats_ = 0, group_floats_ = 0;
-  bool store_direct_ = false;
+  bool store_direct_ = false, ask_ahead_ = false;
   int slots_ = 1;
 };
 

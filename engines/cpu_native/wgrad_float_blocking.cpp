@@ -128,10 +128,12 @@ WgradBlocking choose_wgrad(const FloatGeometry& g, const Problem& problem, const
   b.dy_floats = b.dy_direct ? 0 : round_up(b.dy_points * b.dy_pitch * b.dy_per_cut, 16) + 4 * 16;
 
   double cycles = product_cycles;
-  // In place, points a kilobyte or more apart crowd into a few sets of the first-level cache.
-  const auto crowded = [](std::int64_t pixel) { return pixel >= 256 ? 1.2 : 1.0; };
-  if (b.x_direct) cycles *= crowded(g.in_stride[2] * w.in_step);
-  if (b.dy_direct) cycles *= crowded(problem.y.stride[problem.y.rank - 1]);
+  // In place, wide tiles read longer runs of memory.
+  if (b.x_direct || b.dy_direct) cycles *= 1.0 + 0.04 * static_cast<double>(kernels.max_vectors - vectors);
+  // Points kilobytes apart crowd into a few sets of the first-level cache; every second one is read without foresight.
+  const auto crowded = [](std::int64_t pixel) { return pixel >= 512 ? 1.2 : 1.0; };
+  if (b.x_direct) cycles *= w.in_step > 1 ? 1.2 : crowded(g.in_stride[2]);
+  if (b.dy_direct) cycles *= crowded(problem.y.stride[static_cast<std::size_t>(problem.y.rank - 1)]);
   if (!b.x_direct) {
     cycles += 0.4 * static_cast<double>(b.chunks * b.x_points * b.dy_cuts) * static_cast<double>(g.ic * g.groups);
   }

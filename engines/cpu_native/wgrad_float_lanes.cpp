@@ -25,6 +25,7 @@ struct LaneWgradBlocking {
   std::int64_t x_pitch = 0, x_row = 0, x_plane = 0, x_floats = 0, dy_floats = 0, plain_floats = 0;
   std::int64_t block_floats = 0;  ///< dw of one vector of channels
   bool dy_in_place = false;
+  bool in_place = false;  ///< x too, padding left out point by point
   double cost_us = 1;
 };
 
@@ -35,6 +36,7 @@ LaneWgradBlocking choose_lane_wgrad(const FloatGeometry& g, const TensorDesc& dy
   const std::int64_t channels = g.groups * g.oc, blocks = ceil_div(channels, kernels.lanes), pairs = ceil_div(blocks, 2);
   b.block_floats = g.taps(0) * g.ic * kernels.lanes;
   b.dy_in_place = dy.type == DataType_t::FLOAT && dy.vector == 1 && dy.stride[1] == 1 && channels % kernels.lanes == 0;
+  b.in_place = b.dy_in_place && plain_lanes(g) && g.in.type == DataType_t::FLOAT && g.in.vector == 1 && g.in.stride[1] == 1;
   if (g.n == 0 || d.points == 0 || h.points == 0 || w.points == 0) return b;
   b.x_pitch = 2 * g.ic * kernels.lanes;
   b.x_row = w.extent(w.points) * b.x_pitch;
@@ -55,7 +57,12 @@ LaneWgradBlocking choose_lane_wgrad(const FloatGeometry& g, const TensorDesc& dy
   b.dy_floats = b.dy_in_place ? 0 : round_up(b.rows * w.points * 2 * kernels.lanes, 16) + 16;
   b.plain_floats = round_up(w.extent(w.points) * (2 * kernels.lanes + 2) * g.ic, 16) + 2 * F32Kernels::kMaxLanes;
   double cycles = static_cast<double>(points * blocks) * (0.65 * static_cast<double>(g.taps(0) * g.ic) + 2.0);
-  cycles += static_cast<double>(b.chunks * pairs) * static_cast<double>(b.x_plane * d.extent(1) / kernels.lanes) * 1.5;
+  if (b.in_place) {
+    b.x_floats = b.plain_floats = 0;
+    b.dy_floats = round_up(4 * w.points + 64 + 6 * g.taps(0), 16);  // lists of taps
+  }
+  cycles += (b.in_place ? 0.0 : 1.0) * static_cast<double>(b.chunks * pairs) *
+            static_cast<double>(b.x_plane * d.extent(1) / kernels.lanes) * 1.5;
   if (kernels.lanes < 8) cycles *= 2;
   const double busy = static_cast<double>(std::min(threads, b.tasks));
   const double bytes = static_cast<double>(g.in.span_bytes() + dy.span_bytes());
@@ -77,7 +84,7 @@ class LanesWgradPlan final : public Plan {
     OCTAVO_RETURN_IF_ERROR(epilogue_.compile(problem_, kernels_, device_.isa));
     bool padded = false;
     for (const FloatAxis& a : g_.axis) padded = padded || a.low < 0 || (a.points - 1) * a.in_step + a.high >= a.in;
-    if (padded) {  // 0 * dy from padding is NaN where dy is not finite: that plan leaves padding out
+    if (padded && !b_.in_place) {  // 0 * dy from padding is NaN where dy is not finite: that plan leaves padding out
       careful_ = std::make_unique<WgradFloatPlan>(problem_, device_, true, 1, false, false);
       OCTAVO_RETURN_IF_ERROR(careful_->prepare());
     }
@@ -138,6 +145,92 @@ class LanesWgradPlan final : public Plan {
     return std::max(b_.x_floats + b_.dy_floats + b_.plain_floats, round_up(g_.taps(0) * g_.ic, 16) + 32);
   }
 
+  /// What of a tensor's row a block of channels asks for early: its share of the points, all channels of the task.
+  static void ask(const FloatGeometry& g, const void* data, std::int64_t image, std::int64_t d, std::int64_t h,
+                  std::int64_t channel, std::int64_t channels, std::int64_t share, std::int64_t shares) {
+    if (h < 0 || h >= g.axis[1].in || d < 0 || d >= g.axis[0].in) return;
+    const std::int64_t begin = g.axis[2].in * share / shares, end = g.axis[2].in * (share + 1) / shares;
+    const char* at = static_cast<const char*>(data) + kFloat * (image * g.in.stride[0] + d * g.in_stride[0] +
+                                                                h * g.in_stride[1] + begin * g.in_stride[2] + channel);
+    for (std::int64_t i = begin; i < end; ++i, at += kFloat * g.in_stride[2]) {
+      for (std::int64_t b = 0; b < channels * kFloat; b += 64) __builtin_prefetch(at + b, 0, 2);
+    }
+  }
+
+  /// Row by row, in the order of memory; dw of all the task's channels stays in the first-level cache.
+  void run_rows(const Args& args, float* sums, float* scratch, std::int64_t first, std::int64_t end, std::int64_t begin_chunk,
+                std::int64_t end_chunk) const {
+    const FloatAxis &d = g_.axis[0], &h = g_.axis[1], &w = g_.axis[2];
+    const AxisPhase &pd = d.phases[0], &ph = h.phases[0], &pw = w.phases[0];
+    const std::int64_t lanes = kernels_.lanes, n_w = static_cast<std::int64_t>(pw.offset.size());
+    LaneRowArgs::Tap* taps = reinterpret_cast<LaneRowArgs::Tap*>(scratch);
+    std::uint32_t* masks = reinterpret_cast<std::uint32_t*>(taps + g_.taps(0));
+    std::fill(sums + first * b_.block_floats, sums + end * b_.block_floats, 0.0f);
+    // Columns that some tap misses, on either side.
+    std::int64_t left = 0, right = 0;
+    const auto reads = [&](std::int64_t i, std::int64_t t) {
+      const std::int64_t at = i * w.in_step + pw.offset[static_cast<std::size_t>(t)];
+      return at >= 0 && at < w.in;
+    };
+    while (left < w.points && !reads(left, 0)) ++left;
+    while (right < w.points - left && !reads(w.points - 1 - right, n_w - 1)) ++right;
+    const std::int64_t channel = blocks_[static_cast<std::size_t>(first)].first, channels = (end - first) * lanes;
+    LaneRowArgs a;
+    a.a_step = kFloat * w.in_step * g_.in_stride[2];
+    a.b_step = kFloat * dy_.in_stride[2];
+    a.points = w.points;
+    a.n_left = left;
+    a.n_right = right;
+    for (std::int64_t chunk = begin_chunk; chunk < end_chunk; ++chunk) {
+      const std::int64_t row0 = chunk % b_.row_cuts * b_.rows, plane = chunk / b_.row_cuts % d.points;
+      const std::int64_t image = chunk / b_.row_cuts / d.points;
+      for (std::int64_t row = row0; row < std::min(h.points, row0 + b_.rows); ++row) {
+        std::int64_t n = 0, tap = 0;
+        for (const std::int64_t od : pd.offset) {
+          for (const std::int64_t oh : ph.offset) {
+            const std::int64_t id = plane * d.in_step + od, ih = row * h.in_step + oh;
+            const bool inside = id >= 0 && id < d.in && ih >= 0 && ih < h.in;
+            for (std::int64_t t = 0; t < n_w; ++t, ++tap) {
+              if (!inside) continue;
+              taps[n++] = {kFloat * (id * g_.in_stride[0] + ih * g_.in_stride[1] +
+                                     pw.offset[static_cast<std::size_t>(t)] * g_.in_stride[2]),
+                           kFloat * lanes * tap};
+            }
+          }
+        }
+        for (std::int64_t at = 0; at < n; at += F32Kernels::kMaxRowTaps) {
+          a.taps = taps + at;
+          a.n_taps = static_cast<int>(std::min<std::int64_t>(n - at, F32Kernels::kMaxRowTaps));
+          // Taps of a row repeat with the period n_w.
+          const auto mask = [&](std::int64_t i) {
+            std::uint32_t bits = 0;
+            for (int t = 0; t < a.n_taps; ++t) bits |= reads(i, (at + t) % n_w) ? 1u << t : 0u;
+            return bits;
+          };
+          for (std::int64_t i = 0; i < left; ++i) masks[i] = mask(i);
+          for (std::int64_t i = 0; i < right; ++i) masks[left + i] = mask(w.points - right + i);
+          a.left = masks;
+          a.right = masks + left;
+          for (std::int64_t bi = first; bi < end; ++bi) {
+            const std::int64_t c = blocks_[static_cast<std::size_t>(bi)].first;
+            if (at == 0) {
+              const std::int64_t share = bi - first, shares = end - first;
+              for (std::int64_t s = 0; s < h.in_step; ++s)
+                ask(g_, args.x, image, plane * d.in_step + pd.offset.back(), (row + 1) * h.in_step + ph.offset.back() + 1 + s,
+                    channel, channels, share, shares);
+              ask(dy_, args.y, image, plane, row + 1, channel, channels, share, shares);
+            }
+            a.a = static_cast<const char*>(args.x) + kFloat * (image * g_.in.stride[0] + c);
+            a.b = static_cast<const char*>(args.y) +
+                  kFloat * (image * dy_.in.stride[0] + plane * dy_.in_stride[0] + row * dy_.in_stride[1] + c);
+            a.c = reinterpret_cast<char*>(sums + bi * b_.block_floats);
+            kernels_.lane_row(a);
+          }
+        }
+      }
+    }
+  }
+
   void run_task(const Args& args, float* dw, float* scratch, std::int64_t task) const {
     const std::int64_t split = task / b_.pair_cuts;
     const std::int64_t n_blocks = static_cast<std::int64_t>(blocks_.size());
@@ -151,6 +244,7 @@ class LanesWgradPlan final : public Plan {
     const int lanes = kernels_.lanes;
     const LaneBlock &head = blocks_[static_cast<std::size_t>(first)], &foot = blocks_[static_cast<std::size_t>(end - 1)];
     const std::int64_t begin = b_.chunks * split / b_.splits, last = b_.chunks * (split + 1) / b_.splits;
+    if (b_.in_place) return run_rows(args, sums, scratch, first, end, begin, last);
     for (std::int64_t chunk = begin; chunk < last; ++chunk) {
       StripBox box;
       const std::int64_t row = chunk % b_.row_cuts * b_.rows;
@@ -226,8 +320,7 @@ class LanesWgradPlan final : public Plan {
       const float* at = row;
       for (const std::int64_t fd : phase[0]->filter) {
         for (const std::int64_t fh : phase[1]->filter) {
-          const std::int64_t point[3] = {fd, fh, 0};
-          for (int s = 0; s < g_.spatial; ++s) r.spatial[static_cast<std::size_t>(s)] = point[3 - g_.spatial + s];
+          set_point(r, g_.spatial, fd, fh, 0);
           // A flipped filter axis is walked backwards: taps are stored in the order of their offsets.
           epilogue_.run(bound, r, backwards ? at + (width - 1) * g_.ic : at, backwards ? -g_.ic : g_.ic);
           at += width * g_.ic;

@@ -153,8 +153,9 @@ Verdict fits(const Config& c, const Lowered& l, const DeviceTraits& device) {
   if (l.k / l.groups % c.n != 0)
     return Verdict::no("a group's " + std::to_string(l.k / l.groups) + " output channels are no multiple of " +
                        std::to_string(c.n));
-  const std::int64_t copies = (2 * c.m * c.warps_m + l.taps[1] - 1) * (8 + l.taps[2] - 1) * 2;
-  if (copies > 16 * 32 * c.warps_m * c.warps_n) return Verdict::no("a patch is more than 16 copies a thread");
+  const std::int64_t pass = 32 * c.warps_m * c.warps_n / (2 * (8 + l.taps[2] - 1)), rows = 2 * c.m * c.warps_m + l.taps[1] - 1;
+  if (pass < 1) return Verdict::no("a group has fewer threads than a row of a patch has pieces");
+  if (rows > 16 * pass) return Verdict::no("a patch is more than 16 copies a thread");
   return Verdict::yes();
 }
 

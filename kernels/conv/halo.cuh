@@ -68,7 +68,8 @@ struct Halo {
   }
 
   __device__ __forceinline__ void barrier_group() const { barrier(2 + group, kGroupThreads); }
-  __device__ __forceinline__ static void barrier_all() { barrier(1, kThreads); }
+  /// Groups meet here from the prologue, from tiles of different heights and from the end of a group without work.
+  __device__ __forceinline__ static void barrier_all() { barrier_anywhere(1, kThreads); }
 
   // ---- loads
   // A thread keeps its row where the threads cover whole taps, or a tap takes whole passes of them.

@@ -84,7 +84,7 @@ OCTAVO_HD int halo_tile_units(const HaloSpan& s, int i, int group) {
 OCTAVO_HD unsigned halo_heights(const HaloConfig& c, int units, int ranges) {
   unsigned heights = 0;
   const int per_range = units / ranges, longer = units - per_range * ranges;
-  for (int range = 0; range < ranges; range += longer > 0 && range < longer ? longer : ranges)
+  for (int range = 0; range<ranges; range += longer> 0 && range < longer ? longer : ranges)
     for (int group = 0; group < c.groups; ++group) {
       HaloSpan s = halo_span(per_range, longer, range, c.groups, group, c.tile);
       if (s.tiles > 0) heights |= 1u << halo_tile_units(s, 0, group) | 1u << halo_tile_units(s, s.tiles - 1, group);

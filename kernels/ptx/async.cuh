@@ -92,11 +92,15 @@ OCTAVO_DEVICE u32 thread_index() {
   return t;
 }
 
-/// Barrier `id` (1..15; 0 is __syncthreads) among `threads` threads.
+/// Barrier `id` (1..15; 0 is __syncthreads) among `threads` threads that all wait in this very instruction.
 OCTAVO_DEVICE void barrier(int id, int threads) { asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory"); }
-/// Barrier `id` where `one`, else barrier `other`; all threads of a warp agree. Without a branch.
+/// The same among warps that may wait for each other in different places of the code.
+OCTAVO_DEVICE void barrier_anywhere(int id, int threads) {
+  asm volatile("barrier.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+/// Without a branch: barrier_anywhere(id) where `one`, which the threads of a warp agree on, else barrier(other).
 OCTAVO_DEVICE void barrier_either(bool one, int id, int threads, int other, int other_threads) {
-  asm volatile("{.reg .pred p; setp.ne.u32 p, %0, 0; @p bar.sync %1, %2; @!p bar.sync %3, %4;}" ::"r"(u32(one)), "r"(id),
+  asm volatile("{.reg .pred p; setp.ne.u32 p, %0, 0; @p barrier.sync %1, %2; @!p bar.sync %3, %4;}" ::"r"(u32(one)), "r"(id),
                "r"(threads), "r"(other), "r"(other_threads)
                : "memory");
 }

@@ -265,6 +265,7 @@ inline void barrier_either(bool one, int id, int threads, int other, int other_t
 inline void copy_wait_all_if(bool all) {
   if (all) copy_wait<0>();
 }
+inline void barrier_anywhere(int id, int threads) { barrier(id, threads); }
 inline u32 thread_index() { return threadIdx.x; }
 
 inline void load_matrix4(u32 (&r)[4], u32 address) { emulator::block().load_matrix(r, address, 4); }

@@ -43,7 +43,7 @@ Problem make(Direction direction, DataType_t type, const Shape& v, const char* l
   return p;
 }
 
-const std::vector<std::string> kNames{"direct_float", "direct_float_lanes", "wgrad_float", "wgrad_float_lanes"};
+const std::vector<std::string> kNames{"direct_float", "direct_float_lanes", "wgrad_float", "wgrad_float_lanes", "amx_bf16"};
 
 TEST(FloatGroups, EdgesOfVectors) {
   std::uint64_t seed = 1;
@@ -66,13 +66,12 @@ TEST(FloatGroups, EdgesOfVectors) {
   }
 }
 
-std::vector<std::byte> run_with(const cpu_native::Path& path, const Problem& p, const std::string& config,
-                                const verify::Data& data, int threads) {
-  DeviceTraits traits = host_cpu();
+std::vector<std::byte> run_with(const native_test::Run& run, const Problem& p, const verify::Data& data, int threads) {
+  DeviceTraits traits = run.traits;
   traits.threads = threads;
   set_num_threads(threads);
   std::vector<verify::GuardedBuffer> out;
-  EXPECT_EQ(native_test::run_candidate(path, p, config, traits, data, false, out), "");
+  EXPECT_EQ(native_test::run_candidate(*run.path, p, run.config, traits, data, false, out), "");
   set_num_threads(0);
   return {out[0].data(), out[0].data() + out[0].size()};
 }
@@ -84,23 +83,20 @@ TEST(FloatThreads, SameBits) {
     for (const Shape& v : {Shape{3, 1, 40, 37, 19, 21, 3, 3, 1, 1, 1}, Shape{5, 1, 64, 48, 14, 14, 1, 1, 1, 0, 1},
                            Shape{4, 48, 1, 1, 20, 20, 3, 3, 1, 1, 1}, Shape{2, 1, 3, 24, 40, 40, 7, 7, 2, 3, 1},
                            Shape{3, 6, 8, 8, 15, 16, 3, 3, 1, 1, 1}}) {
-      const Problem p = make(direction, DataType_t::FLOAT, v, "nhwc");
-      const verify::Data data(p, seed++, verify::Fill::reals);
-      for (const std::string& name : kNames) {
-        const cpu_native::Path* path = native_test::find_path(name);
-        ASSERT_NE(path, nullptr);
-        if (!path->accepts(p, host_cpu())) continue;
-        for (const cpu_native::Candidate& c : path->candidates(p, host_cpu())) {
-          const std::vector<std::byte> one = run_with(*path, p, c.config, data, 1);
+      for (const DataType_t type : {DataType_t::FLOAT, DataType_t::BFLOAT16}) {
+        const Problem p = make(direction, type, v, "nhwc");
+        const verify::Data data(p, seed++, verify::Fill::reals);
+        for (const native_test::Run& run : native_test::runs_of(p, kNames)) {
+          const std::vector<std::byte> one = run_with(run, p, data, 1);
           for (const int threads : {2, 3, 8}) {
-            EXPECT_TRUE(one == run_with(*path, p, c.config, data, threads)) << name << ":" << c.config << " " << p.to_string();
+            EXPECT_TRUE(one == run_with(run, p, data, threads)) << run.to_string() << " " << p.to_string();
           }
           ++ran;
         }
       }
     }
   }
-  EXPECT_GT(ran, 30);
+  EXPECT_GT(ran, 200);
 }
 
 }  // namespace

@@ -38,6 +38,33 @@ inline const cpu_native::Path* find_path(const std::string& name) {
   return nullptr;
 }
 
+struct Run {
+  const cpu_native::Path* path;
+  DeviceTraits traits;
+  std::string config;
+  std::string to_string() const { return std::string(path->name) + ":" + config + " on " + octavo::to_string(traits.isa); }
+};
+
+/// Every candidate of the named paths on every instruction set; the AMX paths on emulated tiles besides, on any machine.
+inline std::vector<Run> runs_of(const Problem& problem, const std::vector<std::string>& names) {
+  std::vector<Run> runs;
+  for (const std::string& name : names) {
+    const cpu_native::Path* path = find_path(name);
+    EXPECT_NE(path, nullptr) << name;
+    if (path == nullptr) continue;
+    for (const DeviceTraits& traits : instruction_sets()) {
+      if (!path->accepts(problem, traits)) continue;
+      for (const cpu_native::Candidate& c : path->candidates(problem, traits)) runs.push_back({path, traits, c.config});
+    }
+    DeviceTraits tiles = host_cpu();
+    tiles.isa = CpuIsa::amx;
+    tiles.amx_int8 = tiles.amx_bf16 = true;
+    tiles.l2_bytes = 512 << 10;  // so that small problems are cut too
+    if (name.rfind("amx", 0) == 0 && path->accepts(problem, tiles)) runs.push_back({path, tiles, "emulated"});
+  }
+  return runs;
+}
+
 /// Builds and runs one candidate into fresh outputs. "" or the error.
 inline std::string run_candidate(const cpu_native::Path& path, const Problem& problem, const std::string& config,
                                  const DeviceTraits& traits, const verify::Data& data, bool constant_filter,
@@ -67,21 +94,13 @@ inline int check_paths(const Problem& problem, const verify::Data& data, const s
   EXPECT_TRUE(e.is_good()) << e.err_msg << "\n" << problem.to_string();
   if (e.is_bad()) return 0;
   int ran = 0;
-  for (const DeviceTraits& traits : instruction_sets()) {
-    for (const std::string& name : names) {
-      const cpu_native::Path* path = find_path(name);
-      EXPECT_NE(path, nullptr) << name;
-      if (path == nullptr || !path->accepts(problem, traits)) continue;
-      for (const cpu_native::Candidate& candidate : path->candidates(problem, traits)) {
-        std::vector<verify::GuardedBuffer> outputs;
-        std::string wrong = run_candidate(*path, problem, candidate.config, traits, data, (seed & 1) != 0, outputs);
-        if (wrong.empty()) wrong = expected.judge(problem, data, outputs);
-        EXPECT_EQ(wrong, "") << name << ":" << candidate.config << " on " << to_string(traits.isa) << ", seed " << seed << "\n"
-                             << problem.to_string();
-        ++ran;
-        if (!wrong.empty()) return ran;
-      }
-    }
+  for (const Run& run : runs_of(problem, names)) {
+    std::vector<verify::GuardedBuffer> outputs;
+    std::string wrong = run_candidate(*run.path, problem, run.config, run.traits, data, (seed & 1) != 0, outputs);
+    if (wrong.empty()) wrong = expected.judge(problem, data, outputs);
+    EXPECT_EQ(wrong, "") << run.to_string() << ", seed " << seed << "\n" << problem.to_string();
+    ++ran;
+    if (!wrong.empty()) return ran;
   }
   return ran;
 }
