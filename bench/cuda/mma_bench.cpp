@@ -444,9 +444,9 @@ void add_igemm(std::vector<Candidate>& list, const Problem& z, const Buffers& b,
     }
     list.push_back(igemm_candidate(z, b, c, half, interleaved, 1));
     const long long tiles = 1LL * div_up(z.n * z.p() * z.q(), t.bm) * div_up(z.k, t.bn);
-    if (tiles < 132 && z.c * z.r * z.s >= 1024)
-      for (int splits : {2, 4})
-        if (splits * tiles < 132 * t.blocks * 2) list.push_back(igemm_candidate(z, b, c, half, interleaved, splits));
+    if (tiles < g_sms * t.blocks && z.c * z.r * z.s >= 1024)
+      for (int splits : {2, 3, 4})
+        if (splits * tiles <= g_sms * t.blocks) list.push_back(igemm_candidate(z, b, c, half, interleaved, splits));
   }
 }
 void add_halo(std::vector<Candidate>& list, const Problem& z, const Buffers& b, bool half, bool interleaved, int limit,

@@ -45,6 +45,12 @@ OCTAVO_DEVICE void load_bytes(u32 (&out)[4], const char* from, int lo, int hi, c
   }
 }
 
+/// Moves in one piece.
+template <class T>
+struct alignas(16) Four {
+  T items[4];
+};
+
 /// Epilogue: held = epilogue.template channels<V>(k, valid), then epilogue.template store<V>(held, values, n, d, p, q, k,
 /// valid): channels k..k+valid-1 (valid <= V) at (n, d, p, q).
 template <const IgemmConfig& cfg, class Epilogue>
@@ -330,7 +336,7 @@ struct Igemm {
           Acc* to =
               static_cast<Acc*>(p.partial) + (i64(split) * p.rows + row) * columns + group * p.col_tiles * cfg.bn + column;
 #pragma unroll
-          for (int i = 0; i < 2 * kN; ++i) to[i] = v[i];
+          for (int i = 0; i < 2 * kN; i += 4) *reinterpret_cast<Four<Acc>*>(to + i) = {{v[i], v[i + 1], v[i + 2], v[i + 3]}};
         } else {
           u32 x = quotient(row, p.div_q), y = quotient(x, p.div_p), n = quotient(y, p.div_d);
           epilogue.template store<2 * kN>(of_channels, v, int(n), int(y - n * p.div_d.divisor), int(x - y * p.div_p.divisor),
@@ -354,9 +360,11 @@ OCTAVO_DEVICE void igemm_reduce(const IgemmParams& p, const Epilogue& epilogue, 
 #pragma unroll
   for (int i = 0; i < 8; ++i) v[i] = 0;
   const Acc* from = static_cast<const Acc*>(p.partial) + i64(row) * columns + piece * 8;
-  for (int s = 0; s < p.splits; ++s, from += i64(p.rows) * columns)
+  for (int s = 0; s < p.splits; ++s, from += i64(p.rows) * columns) {
+    const Four<Acc> low = *reinterpret_cast<const Four<Acc>*>(from), high = *reinterpret_cast<const Four<Acc>*>(from + 4);
 #pragma unroll
-    for (int i = 0; i < 8; ++i) v[i] += from[i];
+    for (int i = 0; i < 4; ++i) v[i] += low.items[i], v[4 + i] += high.items[i];
+  }
   u32 x = quotient(row, p.div_q), y = quotient(x, p.div_p), n = quotient(y, p.div_d);
   valid = valid > 8 ? 8 : valid;
   const int k = group * p.group_k + column;
