@@ -4,6 +4,7 @@
 # Regenerates the GPU figures of docs/benchmarks in one call on a machine with an NVIDIA GPU and nvcc. CUTLASS's headers come from
 # the PyPI package nvidia-cutlass: installed, or as a wheel in .whl/. Raw JSON and markdown go to $OUT (default bench/out).
 # Usage: bench/h200.sh [all|stated|orin|resnet|half|profile ...]
+# Measured on an H200 machine with 16 cores: build, stated, orin, resnet, half and cuDNN together 110 s; profile about 60 s more.
 set -u
 cd "$(dirname "$0")/.."
 out=${OUT:-bench/out}
