@@ -154,6 +154,7 @@ class AmxBf16Plan final : public Plan {
       combo.filter = b_.filter_bytes;
       combo.block_bytes = combo.taps * b_.steps * b_.step * kTileBlock * 2;
       b_.filter_bytes += combo.block_bytes * b_.blocks * g_.groups;
+      std::int64_t done = 0;
       for (std::int64_t s = 0; s < b_.steps && b_.tasks > 0; s += b_.together) {
         const int steps = static_cast<int>(std::min(b_.together, b_.steps - s));
         for (const std::int64_t od : pd.offset) {
@@ -161,7 +162,8 @@ class AmxBf16Plan final : public Plan {
             for (std::int64_t t = 0; t < combo.row_taps; ++t) {
               const std::int64_t ow = pw.offset[static_cast<std::size_t>(t)];
               const std::int64_t at = b_.in_place ? ow * g_.in_stride[2] : b_.strip.tap(g_, od, oh, ow);
-              combo.runs.push_back({(at + s * b_.step) * 2, steps});
+              combo.runs.push_back({(at + s * b_.step) * 2, done, steps});
+              done += steps;
             }
           }
         }
