@@ -45,6 +45,8 @@ step features 60 "$check" --features
 cat "$out/features.txt"
 step smoke 120 "$check" "${smoke[@]}" --every-spec
 tail -n 8 "$out/smoke.txt"
+step modes 100 "$check" --modes --engine cuda_simt
+tail -n 4 "$out/modes.txt"
 step random 150 "$check" --random "$random" --seed "${SEED:-1}"
 tail -n 8 "$out/random.txt"
 if command -v compute-sanitizer >/dev/null; then

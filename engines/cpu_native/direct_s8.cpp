@@ -60,7 +60,8 @@ error_t direct_build(const Problem& p, const std::string& config, const DeviceTr
   if (!config.empty()) {
     return {error_code_t::INVALID_VALUE, "Config '" + config + "' of path 'direct' is unknown; it has none."};
   }
-  auto made = std::make_unique<DirectPlan>(p, direct_isa(device.isa), device.isa);
+  auto made =
+      std::make_unique<DirectPlan>(p, direct_isa(device.isa), device, work_of(direct_candidates(p, one_thread(device))));
   OCTAVO_RETURN_IF_ERROR(made->init(options));
   plan = std::move(made);
   return {};

@@ -95,6 +95,8 @@ class TileEpilogue {
 
   std::size_t workspace_bytes() const { return param_bytes_; }
   bool is_chain() const { return chain_ != nullptr; }
+  /// What the interpreted form costs one core beside a convolution, roughly; a chain's share is part of a path's estimate.
+  double interpreted_us() const;
 
   /// Addresses of one execution. Cheap to copy; refers to the Args, which must outlive it.
   struct Bound {

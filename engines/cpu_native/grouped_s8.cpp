@@ -109,7 +109,7 @@ class GroupedPlan final : public Plan {
     if (device.isa >= CpuIsa::avx512_vnni) kernels_ = grouped_s8_avx512_vnni();
 #endif
     OCTAVO_RETURN_IF_ERROR(epilogue_.compile(problem, device.isa));
-    threads_ = std::max(1, num_threads());
+    threads_ = threads_for(work_of(candidates(problem, one_thread(device))) + epilogue_.interpreted_us());
     const std::size_t column = static_cast<std::size_t>(shape_.dwords) * (shape_.broadcast ? 4 : 64);
     for (int s = 0; s < shape_.plane.filter_columns; ++s) taps_.push_back(s * shape_.plane.dilation_columns * column);
     advance_ = shape_.plane.step_columns * column;

@@ -77,12 +77,13 @@ std::int64_t block_tiles(std::int64_t channel_pitch) {
 
 class WinogradPlan final : public Plan {
  public:
-  WinogradPlan(const Problem& p, const WinogradIsa& isa, CpuIsa level) : p_(p), g_(p), isa_(isa), level_(level) {}
+  WinogradPlan(const Problem& p, const WinogradIsa& isa, CpuIsa level, double work_us)
+      : p_(p), g_(p), isa_(isa), level_(level), work_us_(work_us) {}
 
   error_t init(const BuildOptions& options) {
     OCTAVO_RETURN_IF_ERROR(epilogue_.compile(p_, level_));
     shape_ = PackedFilterShape(g_, *isa_.products);
-    slots_ = std::max(1, num_threads());
+    slots_ = threads_for(work_us_ + epilogue_.interpreted_us());
     w_signed_ = p_.w.type == DataType_t::INT8;
     w_zero_ = p_.zero_points.filter == ZeroPoints::Filter::scalar ? p_.zero_points.w : 0;
     tiles_h_ = ceil_div(g_.out[1], kWinogradTile);
@@ -418,6 +419,7 @@ class WinogradPlan final : public Plan {
   const Geometry g_;
   const WinogradIsa& isa_;
   const CpuIsa level_;
+  const double work_us_;
   TileEpilogue epilogue_;
   PackedFilterShape shape_;
   AlignedBytes filter_;
@@ -452,7 +454,8 @@ error_t winograd_build(const Problem& p, const std::string& config, const Device
   if (!config.empty()) {
     return {error_code_t::INVALID_VALUE, "Config '" + config + "' of path 'winograd' is unknown; it has none."};
   }
-  auto made = std::make_unique<WinogradPlan>(p, winograd_isa(device.isa), device.isa);
+  auto made = std::make_unique<WinogradPlan>(p, winograd_isa(device.isa), device.isa,
+                                             work_of(winograd_candidates(p, one_thread(device))));
   OCTAVO_RETURN_IF_ERROR(made->init(options));
   plan = std::move(made);
   return {};

@@ -42,7 +42,7 @@ std::string call(const std::string& name, std::initializer_list<std::string> par
 /// FLOAT and DOUBLE. `lit` writes a literal of the type.
 template <class Literal>
 std::string float_expression(const Epilogue::Node& n, const std::string& a, const std::string& b, Literal lit) {
-  const auto truth = [&](const std::string& condition) { return "(" + condition + " ? " + lit(1) + " : " + lit(0) + ")"; };
+  const auto truth = [](const std::string& condition) { return "to_float(" + condition + ")"; };  // 1 or 0, in a double too
   const std::string lower = lit(n.lower_clip), upper = lit(n.upper_clip), slope = lit(n.slope), alpha = lit(n.alpha);
   switch (n.mode) {
     case Mode::ADD:
@@ -213,8 +213,9 @@ std::string int_expression(const Epilogue::Node& n, const std::string& a, const 
 std::string generate_select(const Epilogue::Node& n, const std::vector<Kind>& kinds, Kind kind) {
   const auto value = [&](int i) { return "v" + std::to_string(n.in[static_cast<std::size_t>(i)]); };
   const auto of = [&](int i) { return kinds[static_cast<std::size_t>(n.in[static_cast<std::size_t>(i)])]; };
-  return "(" + cast(Kind::boolean, of(2), value(2)) + " ? " + cast(kind, of(0), value(0)) + " : " +
-         cast(kind, of(1), value(1)) + ")";
+  const std::string condition = cast(Kind::boolean, of(2), value(2)), yes = cast(kind, of(0), value(0)),
+                    no = cast(kind, of(1), value(1));
+  return kind == Kind::f32 ? call("select", {condition, yes, no}) : "(" + condition + " ? " + yes + " : " + no + ")";
 }
 
 }  // namespace

@@ -265,7 +265,7 @@ void lower_wgrad(const Problem& p, const Padded& d, Lowered& l) {
 }
 
 std::string why_no_halo(const Lowered& l) {
-  if (l.taps[0] != 1 || l.in[0] != 1) return "the halo kernel takes two spatial axes";
+  if (l.taps[0] != 1 || l.in[0] != 1 || l.out[0] != 1 || l.pad[0] != 0) return "the halo kernel takes two spatial axes";
   if (l.taps[1] * l.taps[2] == 1) return "a 1x1 filter has no halo";
   for (int i = 1; i < 3; ++i) {
     if (l.stride[i] != 1 || l.dilation[i] != 1) return "the halo kernel takes stride 1 and dilation 1";

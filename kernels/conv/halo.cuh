@@ -73,7 +73,8 @@ struct Halo {
   }
 
   __device__ __forceinline__ void barrier_group() const { barrier(2 + group, kGroupThreads); }
-  __device__ __forceinline__ static void barrier_all() { barrier(1, kThreads); }
+  /// Groups meet here from the prologue, from tiles of different heights and from the end of a group without work.
+  __device__ __forceinline__ static void barrier_all() { barrier_anywhere(1, kThreads); }
 
   // ---- loads
   __device__ __forceinline__ void load_filter(int chunk, u32 to) const {

@@ -101,10 +101,11 @@ struct Igemm {
 #pragma unroll
         for (int s = 0; s < cfg.s; ++s) taps |= u32(cfg.run || u32(w + s * p.dil_w) < u32(p.wd)) << (cfg.r + s);
 #pragma unroll
-        for (int t = 0; t < cfg.t; ++t) taps |= u32(cfg.t == 1 || u32(d + t * p.dil_d) < u32(p.d)) << (cfg.r + cfg.s + t);
+        for (int t = 0; t < cfg.t; ++t) taps |= u32(u32(d + t * p.dil_d) < u32(p.d)) << (cfg.r + cfg.s + t);
         a_taps[i] = taps;
       }
-      a_valid |= u32(row < p.rows) << i;
+      // A filter one plane deep may still lie in front of the input or behind it.
+      a_valid |= u32(row < p.rows && (!cfg.padded || cfg.t > 1 || u32(d) < u32(p.d))) << i;
     }
 #pragma unroll
     for (int i = 0; i < kRowsB; ++i) {

@@ -14,6 +14,19 @@ OCTAVO_DEVICE bool nan(T v) {
   return v != v;
 }
 
+/// For constants too, where ptxas would lose a -0 (see detail::one_or_zero).
+OCTAVO_DEVICE float select(bool condition, float yes, float no) {
+#ifdef __CUDA_ARCH__
+  u32 bits;
+  asm("{ .reg .pred p; setp.ne.u32 p, %1, 0; selp.b32 %0, %2, %3, p; }"
+      : "=r"(bits)
+      : "r"(static_cast<u32>(condition)), "r"(detail::bits_of(yes)), "r"(detail::bits_of(no)));
+  return detail::float_of(bits);
+#else
+  return condition ? yes : no;
+#endif
+}
+
 // NaN propagates, the first operand's first.
 template <class T>
 OCTAVO_DEVICE T max(T a, T b) {

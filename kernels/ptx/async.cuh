@@ -72,8 +72,12 @@ OCTAVO_DEVICE u32 thread_index() {
   return t;
 }
 
-/// Barrier `id` (1..15; 0 is __syncthreads) among `threads` threads.
+/// Barrier `id` (1..15; 0 is __syncthreads) among `threads` threads that all wait in this very instruction.
 OCTAVO_DEVICE void barrier(int id, int threads) { asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory"); }
+/// The same among warps that may wait for each other in different places of the code.
+OCTAVO_DEVICE void barrier_anywhere(int id, int threads) {
+  asm volatile("barrier.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
 
 }  // namespace octavo::dev
 #endif

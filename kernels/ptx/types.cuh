@@ -99,6 +99,18 @@ OCTAVO_HOST_DEVICE u32 narrow(float f, u32 largest, u32 nan) {
   return sign | code;
 }
 
+/// 1 or 0. ptxas (12 and 13) makes a choice between -1.f and -0.f out of a converted integer, which has no -0: a truth value
+/// that is then negated would lose the sign of its zero. It does not see through this.
+OCTAVO_HOST_DEVICE float one_or_zero(bool v) {
+#ifdef __CUDA_ARCH__
+  u32 bits;
+  asm("{ .reg .pred p; setp.ne.u32 p, %1, 0; selp.b32 %0, 0x3f800000, 0, p; }" : "=r"(bits) : "r"(static_cast<u32>(v)));
+  return float_of(bits);
+#else
+  return v ? 1.f : 0.f;
+#endif
+}
+
 /// double -> float, rounded to odd: a later rounding to a type two or more bits narrower is then the only one.
 OCTAVO_HOST_DEVICE float to_odd(double v) {
   float f = static_cast<float>(v);
@@ -144,8 +156,8 @@ OCTAVO_HOST_DEVICE float to_float(s8 v) { return static_cast<float>(v); }
 OCTAVO_HOST_DEVICE float to_float(u8 v) { return static_cast<float>(v); }
 OCTAVO_HOST_DEVICE float to_float(s32 v) { return static_cast<float>(v); }
 OCTAVO_HOST_DEVICE float to_float(s64 v) { return static_cast<float>(v); }
-OCTAVO_HOST_DEVICE float to_float(boolean v) { return v.bits ? 1.f : 0.f; }
-OCTAVO_HOST_DEVICE float to_float(bool v) { return v ? 1.f : 0.f; }
+OCTAVO_HOST_DEVICE float to_float(boolean v) { return detail::one_or_zero(v.bits != 0); }
+OCTAVO_HOST_DEVICE float to_float(bool v) { return detail::one_or_zero(v); }
 
 OCTAVO_HOST_DEVICE double to_double(double v) { return v; }
 OCTAVO_HOST_DEVICE double to_double(s32 v) { return static_cast<double>(v); }
@@ -230,7 +242,7 @@ OCTAVO_HOST_DEVICE float for_narrow(s64 v) {
   if (v > (1LL << 53) || v < -(1LL << 53)) v = (v & ~0x7ffLL) | ((v & 0x7ff) ? 0x400 : 0);
   return detail::to_odd(static_cast<double>(v));
 }
-OCTAVO_HOST_DEVICE float for_narrow(bool v) { return v ? 1.f : 0.f; }
+OCTAVO_HOST_DEVICE float for_narrow(bool v) { return to_float(v); }
 
 template <class T>
 struct Store;

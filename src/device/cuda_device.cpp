@@ -158,13 +158,17 @@ error_t check_pointer(const void* pointer, int ordinal, std::string_view name) {
   const Driver* d = driver(&why);
   if (!d) return {error_code_t::INVALID_CUDA_DEVICE, why};
   const auto address = reinterpret_cast<DevicePtr>(pointer);
-  int type = 0, managed = 0, owner = -1;
-  if (d->PointerGetAttribute(&type, kPointerMemoryType, address) != 0)
+  // execute() comes through here for every tensor: memory of the plan's own device needs one query.
+  int owner = -1;
+  if (d->PointerGetAttribute(&owner, kPointerOrdinal, address) == 0 && owner == ordinal) return {};
+  int type = 0, managed = 0;
+  int wanted[] = {kPointerMemoryType, kPointerIsManaged, kPointerOrdinal};
+  void* found[] = {&type, &managed, &owner};
+  if (d->PointerGetAttributes(3, wanted, found, address) != 0 || type == 0)  // 0: the driver does not know it
     return bad("host memory, and the plan runs on CUDA device " + std::to_string(ordinal) + ": copy it to the device first.");
-  d->PointerGetAttribute(&managed, kPointerIsManaged, address);
   if (managed) return {};
   if (type == kMemoryHost) return {};  // registered or pinned: every device can read it
-  if (d->PointerGetAttribute(&owner, kPointerOrdinal, address) == 0 && owner != ordinal)
+  if (owner != ordinal)
     return bad("memory of CUDA device " + std::to_string(owner) + ", and the plan runs on device " + std::to_string(ordinal) +
                ": build the plan for that device, or copy.");
   return {};

@@ -111,6 +111,7 @@ enum MemoryType : int { kMemoryHost = 1, kMemoryDevice = 2 };
   X(MemsetD8, cuMemsetD8_v2, DevicePtr, unsigned char, std::size_t)                                                         \
   X(MemsetD8Async, cuMemsetD8Async, DevicePtr, unsigned char, std::size_t, Stream)                                          \
   X(PointerGetAttribute, cuPointerGetAttribute, void*, int, DevicePtr)                                                      \
+  X(PointerGetAttributes, cuPointerGetAttributes, unsigned, int*, void**, DevicePtr)                                        \
   X(StreamCreate, cuStreamCreate, Stream*, unsigned)                                                                        \
   X(StreamDestroy, cuStreamDestroy_v2, Stream)                                                                              \
   X(StreamSynchronize, cuStreamSynchronize, Stream)                                                                         \

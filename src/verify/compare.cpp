@@ -76,7 +76,8 @@ GuardedBuffer magnitude(const TensorDesc& desc, const GuardedBuffer& from, bool&
 double node_error(const Epilogue::Node& n, bool integer_problem, double v, double a, double b) {
   if (n.compute != DataType_t::FLOAT && n.compute != DataType_t::DOUBLE) return 0;
   const double unit = n.compute == DataType_t::DOUBLE ? 0x1p-53 : 0x1p-24;
-  const double clipped = std::min(std::fabs(a), 8.);
+  // In the subnormal range a unit in the last place no longer shrinks with the value.
+  const double least = n.compute == DataType_t::DOUBLE ? 0x1p-1074 : 0x1p-149, clipped = std::min(std::fabs(a), 8.);
   switch (n.mode) {
     case Mode::ADD:
     case Mode::SUB:
@@ -90,11 +91,11 @@ double node_error(const Epilogue::Node& n, bool integer_problem, double v, doubl
     case Mode::SQRT:
     case Mode::RSQRT:
     case Mode::RECIPROCAL:
-      return 4 * unit * std::fabs(v);
+      return 4 * unit * std::fabs(v) + least;
     case Mode::EXP:
-      return 16 * unit * std::fabs(v) * (1 + std::fabs(a));
+      return 16 * unit * std::fabs(v) * (1 + std::fabs(a)) + 2 * least;
     case Mode::POW:
-      return 16 * unit * std::fabs(v) * (1 + std::fabs(b * std::log2(std::fabs(a) + 1e-300)));
+      return 16 * unit * std::fabs(v) * (1 + std::fabs(b * std::log2(std::fabs(a) + 1e-300))) + 2 * least;
     case Mode::LOG:
     case Mode::SIN:
     case Mode::COS:
@@ -129,9 +130,12 @@ bool has_inexact_node(const Problem& p) {
                      [&](const Epilogue::Node& n) { return node_error(n, integers, 1, 1, 1) != 0; });
 }
 
+bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
 /// The least and the greatest value that the sites of error allow.
 struct Interval {
   double low = 0, high = 0;
+  bool any = false;  ///< an error without bound (an infinite gradient times a slope that may round to zero): NaN too
 };
 
 /// Evaluates the DAG at one coordinate with at most one site moved: site 0 the accumulator, 1 + i node i, -1 nothing.
@@ -147,17 +151,32 @@ class Mover {
     center_.clear();
     for (const Scalar& v : values_) center_.push_back(v.to_f64());
     out.assign(center_.size(), {});
-    for (std::size_t i = 0; i < center_.size(); ++i) out[i] = {center_[i], center_[i]};
+    for (std::size_t i = 0; i < center_.size(); ++i) out[i] = {center_[i], center_[i], false};
     for (int site = 0; site <= static_cast<int>(p_.epilogue.nodes.size()); ++site) {
       if (site == 0 && error == 0) continue;
       if (site > 0 && !errs(site - 1)) continue;
-      std::vector<Interval>& spread = spread_;
-      spread.assign(center_.size(), {});
-      for (const double sign : steps()) {
-        evaluate(index, accumulator + (site == 0 ? sign * error : 0), site, sign);
-        for (std::size_t i = 0; i < center_.size(); ++i) widen(center_[i], values_[i].to_f64(), spread[i]);
+      spread_.assign(center_.size(), {});
+      const std::size_t own = site == 0 ? 0 : values_.size() - p_.epilogue.nodes.size() + static_cast<std::size_t>(site) - 1;
+      const double center = site == 0 ? accumulator : before_rounding(index, site - 1);
+      const double most = site == 0 ? error : error_of(site - 1, center);
+      if (most == 0) continue;
+      const auto try_value = [&](double value) {
+        evaluate(index, site == 0 ? value : accumulator, site, value);
+        for (std::size_t i = own; i < center_.size(); ++i) widen(center_[i], values_[i].to_f64(), spread_[i], out[i]);
+      };
+      if (!std::isfinite(most)) {
+        constexpr double kInfinity = std::numeric_limits<double>::infinity();
+        for (const double value : {std::numeric_limits<double>::quiet_NaN(), kInfinity, -kInfinity, 0.}) {
+          evaluate(index, site == 0 ? value : accumulator, site, value);
+          for (std::size_t i = own; i < center_.size(); ++i) out[i].any |= !same(values_[i].to_f64(), center_[i]);
+        }
+        continue;
       }
-      for (std::size_t i = 0; i < center_.size(); ++i) out[i].low += spread[i].low, out[i].high += spread[i].high;
+      for (const double sign : steps()) try_value(center + sign * most);
+      // What may round to zero may have either sign, and the reciprocal of it is at the other end.
+      if (std::fabs(center) <= most)
+        for (const double zero : {0., -0.}) try_value(zero);
+      for (std::size_t i = 0; i < center_.size(); ++i) out[i].low += spread_[i].low, out[i].high += spread_[i].high;
     }
   }
 
@@ -180,13 +199,35 @@ class Mover {
   bool errs(int node) const {
     return node_error(p_.epilogue.nodes[static_cast<std::size_t>(node)], is_integer(p_.input_a().type), 1, 1, 1) != 0;
   }
-  static void widen(double center, double moved, Interval& by) {
+  static void widen(double center, double moved, Interval& by, Interval& whole) {
     if (moved == center || std::isnan(moved) || std::isnan(center)) return;
+    if (std::isinf(center)) {  // differences from it say nothing
+      whole.low = std::min(whole.low, moved), whole.high = std::max(whole.high, moved);
+      return;
+    }
     const double difference = moved - center;  // may be infinite: an overflow that rounding decides
     by.low = std::min(by.low, difference);
     by.high = std::max(by.high, difference);
   }
-  void evaluate(const std::int64_t* index, double accumulator, int site, double sign) {
+  /// The inputs and the unrounded value of a node, at the center. Leaves values_ at the center.
+  double before_rounding(const std::int64_t* index, int at) {
+    evaluate(index, center_[0], -1, 0);
+    Epilogue::Node node = p_.epilogue.nodes[static_cast<std::size_t>(at)];
+    Scalar in[3];
+    inputs(node, in);
+    first_ = in[0].to_f64(), second_ = in[1].to_f64();
+    node.result = DataType_t::FLOAT;
+    return cpu_reference::evaluate(node, in, index).to_f64();
+  }
+  double error_of(int at, double v) const {
+    return node_error(p_.epilogue.nodes[static_cast<std::size_t>(at)], is_integer(p_.input_a().type), v, first_, second_);
+  }
+  void inputs(const Epilogue::Node& node, Scalar in[3]) const {
+    for (std::size_t k = 0; k < 3; ++k)
+      if (node.in[k] >= 0) in[k] = values_[static_cast<std::size_t>(node.in[k])];
+  }
+  /// Site 0: `accumulator` is moved already. Site 1 + i: node i has `value` before it is rounded.
+  void evaluate(const std::int64_t* index, double accumulator, int site, double value) {
     switch (accumulator_type(p_)) {
       case DataType_t::INT32:
         values_[0] = Scalar::of_i32(static_cast<std::int32_t>(accumulator));
@@ -200,18 +241,14 @@ class Mover {
     }
     std::size_t to = values_.size() - p_.epilogue.nodes.size();
     for (std::size_t i = 0; i < p_.epilogue.nodes.size(); ++i, ++to) {
-      Epilogue::Node node = p_.epilogue.nodes[i];
-      Scalar in[3];
-      for (std::size_t k = 0; k < 3; ++k)
-        if (node.in[k] >= 0) in[k] = values_[static_cast<std::size_t>(node.in[k])];
-      const DataType_t result = node.result;
+      const Epilogue::Node& node = p_.epilogue.nodes[i];
       if (site == static_cast<int>(i) + 1) {
-        node.result = DataType_t::FLOAT;  // move it before it is rounded
-        const double v = cpu_reference::evaluate(node, in, index).to_f64();
-        const double moved = v + sign * node_error(node, is_integer(p_.input_a().type), v, in[0].to_f64(), in[1].to_f64());
-        values_[to] = cpu_reference::round_to_result(
-            result, node.compute == DataType_t::DOUBLE ? Scalar::of_f64(moved) : Scalar::of_f32(static_cast<float>(moved)));
+        values_[to] = cpu_reference::round_to_result(node.result, node.compute == DataType_t::DOUBLE
+                                                                      ? Scalar::of_f64(value)
+                                                                      : Scalar::of_f32(static_cast<float>(value)));
       } else {
+        Scalar in[3];
+        inputs(node, in);
         values_[to] = cpu_reference::evaluate(node, in, index);
       }
     }
@@ -224,6 +261,7 @@ class Mover {
   bool stepped_ = false;
   std::vector<double> center_;
   std::vector<Interval> spread_;
+  double first_ = 0, second_ = 0;  ///< inputs of the node that before_rounding() looked at
 };
 
 double cast(DataType_t type, double v) {
@@ -243,8 +281,6 @@ std::string coordinate(const TensorDesc& desc, const std::int64_t* index) {
   for (int i = 0; i < desc.rank; ++i) s += (i ? "," : "") + std::to_string(index[i]);
   return s + "]";
 }
-
-bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
 }  // namespace
 
@@ -328,6 +364,7 @@ std::string Expected::judge(const Problem& p, const Data& data, const std::vecto
       if (!exact()) {
         if (!known) mover.intervals(index, accumulators_[at], errors_[at], allowed);
         known = true;
+        if (allowed[static_cast<std::size_t>(output.value)].any) continue;
         const Interval& i = allowed[static_cast<std::size_t>(output.value)];
         low = std::min(want, cast(output.desc.type, i.low)), high = std::max(want, cast(output.desc.type, i.high));
         if (worst) *worst = std::max(*worst, std::fabs(have - want) / std::max(have > want ? high - want : want - low, 1e-300));

@@ -3,6 +3,7 @@
 #include "verify/data.h"
 
 #include <cmath>
+#include <limits>
 
 #include "engines/cpu_reference/scalar.h"
 #include "verify/random.h"
@@ -74,6 +75,18 @@ void draw_operand(const TensorDesc& desc, GuardedBuffer& buffer, Rng rng) {
   draw_elements(desc, buffer, [&] { return (rng.unit() * 2 - 1) * magnitude; });
 }
 
+double edge_value(Rng& rng, DataType_t type) {
+  constexpr double kInf = std::numeric_limits<double>::infinity(), kNan = std::numeric_limits<double>::quiet_NaN();
+  if (type == DataType_t::INT32)
+    return rng.pick({0., 1., -1., 2., 3., -7., 100., -128., 255., 16777217., -33554435., 65536., 2147483647., -2147483648.});
+  if (is_integer(type) || type == DataType_t::BOOLEAN) return integer_value(rng, type);
+  if (rng.chance(30)) return (rng.unit() * 2 - 1) * rng.pick({1., 10., 1e3, 1e-3});
+  return rng.pick({0.,    -0.,   1.,     -1.,   2.,    0.5,        -0.5,       1.5,         2.5,          -2.5,  126.5,
+                   127.5, 255.5, -128.5, 448.,  -464., 65504.,     65520.,     -57344.,     61440.,       3e9,   -3e9,
+                   1e20,  -1e20, 3e38,   1e-20, 1e-39, -1e-45,     1e-7,       8388609.5,   kInf,         -kInf, kNan,
+                   88.,   -88.,  -104.,  -13.5, 6.,    3.14159265, 1.57079633, 2147483648., -2147483648., 0.999, 5e-8});
+}
+
 TensorDesc one_element(TensorDesc desc) {
   for (int i = 0; i < desc.rank; ++i) desc.dim[static_cast<std::size_t>(i)] = 1;
   desc.vector = 1;
@@ -104,6 +117,21 @@ Data::Data(const Problem& p, std::int64_t misalign_elements) {
 }
 
 Data::Data(const Problem& p, std::uint64_t seed, Fill fill, std::int64_t misalign_elements) : Data(p, misalign_elements) {
+  if (fill == Fill::edges) {
+    const auto draw = [&](const TensorDesc& desc, GuardedBuffer& buffer, std::uint64_t stream) {
+      Rng rng(seed * 64 + stream);
+      draw_elements(desc, buffer, [&] { return edge_value(rng, desc.type); });
+    };
+    if (p.direction != Direction::dgrad) draw(p.x, x, 1);
+    if (p.direction != Direction::wgrad) draw_elements(p.w, w, [] { return 1.; });
+    if (p.direction != Direction::fprop) draw(p.y, y, 3);
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      if (p.epilogue.operands[i].source != Epilogue::Source::constant)
+        draw(p.epilogue.operands[i].source == Epilogue::Source::device ? p.epilogue.operands[i].desc
+                                                                       : one_element(p.epilogue.operands[i].desc),
+             operands[i], 16 + i);
+    return;
+  }
   const bool integers = fill == Fill::integers || (fill == Fill::automatic && seed % 2 == 1);
   if (p.direction != Direction::dgrad) draw_input(p.x, x, Rng(seed * 8 + 1), integers);
   if (p.direction != Direction::wgrad) draw_input(p.w, w, Rng(seed * 8 + 2), integers);

@@ -17,7 +17,8 @@ namespace octavo::verify {
 enum class Fill {
   automatic,  ///< integers on odd seeds, reals on even ones; integer types always take their whole range
   integers,   ///< small whole numbers: while sums stay below 2^24 every type is exact, and equality is asked for
-  reals       ///< numbers of every mantissa: floating-point results are compared within the computed bound
+  reals,      ///< numbers of every mantissa: floating-point results are compared within the computed bound
+  edges       ///< w is 1; x and operands are zeros of both signs, infinities, NaN, subnormals, ends of integer types, ...
 };
 
 struct Data {

@@ -256,6 +256,7 @@ void copy_wait() {
   emulator::block().wait(pending);
 }
 inline void barrier(int id, int threads) { emulator::block().barrier(id, threads); }
+inline void barrier_anywhere(int id, int threads) { barrier(id, threads); }
 inline u32 thread_index() { return threadIdx.x; }
 
 inline void load_matrix4(u32 (&r)[4], u32 address) { emulator::block().load_matrix(r, address, 4); }

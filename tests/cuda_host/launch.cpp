@@ -11,6 +11,7 @@
 #include "octavo/engine.h"
 #include "support.h"
 #include "verify/device_memory.h"
+#include "verify/mode_problems.h"
 #include "verify/random_problem.h"
 
 namespace octavo {
@@ -97,6 +98,41 @@ TEST_F(Launch, random_problems) {
     check(verify::random_problem(rng, range), options, runs);
   }
   EXPECT_GE(runs, 20);
+}
+
+/// Every pointwise mode in every compute type, on zeros of both signs, infinities, NaN, subnormals and the ends of integers:
+/// the generated epilogue as C++ against the oracle's evaluation.
+TEST_F(Launch, every_mode_at_the_edges) {
+  int runs = 0;
+  for (const DataType_t input : {DataType_t::INT32, DataType_t::FLOAT, DataType_t::DOUBLE}) {
+    for (const Problem& problem : verify::mode_problems(input)) {
+      ASSERT_TRUE(problem.validate().is_good()) << problem.validate().err_msg;
+      verify::Options options;
+      options.fill = verify::Fill::edges;
+      check(problem, options, runs);
+    }
+  }
+  EXPECT_GE(runs, 12);
+}
+
+/// A filter one plane deep with padding in depth sees planes of padding only.
+TEST_F(Launch, depth_padding) {
+  int runs = 0;
+  for (const char* line : {
+           "fprop n=3 c=16 size=1x3x3 k=10 filter=1x1x1 pad=1x0x3 stride=4x1x3 dil=1x1x2 groups=2 mode=conv x=u8:nhwc "
+           "w=u8:nhwc "
+           "y=s32:nhwc",
+           "fprop n=1 c=32 size=2x5x5 k=32 filter=1x3x3 pad=2x1x1 x=s8:nhwc w=s8:nhwc y=s32:nhwc",
+           "fprop n=1 c=32 size=1x5x5 k=32 filter=1x3x3 pad=1x1x1 x=s8:nhwc w=s8:nhwc y=s32:nhwc",
+           "dgrad n=4 c=3 size=2x2x2 k=1 filter=1x3x5 pad=0x3x4:0x0x4 stride=3x2x4 x=f32:nhwc w=bf16:nhwc y=bf16:nchw",
+       }) {
+    Problem problem;
+    const error_t e = parse_problem(line, problem);
+    ASSERT_TRUE(e.is_good()) << line << "\n" << e.err_msg;
+    EXPECT_TRUE(find_engine("cuda_mma")->accepts(problem, device).accepted) << line;
+    check(problem, {}, runs);
+  }
+  EXPECT_GE(runs, 8);
 }
 
 /// Depthwise and narrow groups of every path, layout, epilogue and edge, on several configurations each.

@@ -282,6 +282,11 @@ Status cuPointerGetAttribute(void* out, int id, DevicePtr p) {
   const int value = id == kPointerMemoryType ? kMemoryDevice : id == kPointerOrdinal ? it->second.ordinal : 0;
   return *static_cast<int*>(out) = value, 0;
 }
+Status cuPointerGetAttributes(unsigned count, int* ids, void** out, DevicePtr p) {
+  for (unsigned i = 0; i < count; ++i)
+    if (cuPointerGetAttribute(out[i], ids[i], p) != 0) *static_cast<int*>(out[i]) = ids[i] == kPointerOrdinal ? -2 : 0;
+  return 0;
+}
 Status cuStreamCreate(Stream* s, unsigned) { return *s = reinterpret_cast<Stream>(new FakeStream), 0; }
 Status cuStreamDestroy_v2(Stream s) { return delete reinterpret_cast<FakeStream*>(s), 0; }
 Status cuStreamSynchronize(Stream) { return ++synchronisations, 0; }

@@ -101,6 +101,7 @@ inline void barrier(int id, int threads) {
   fake::wait(b);
   threadIdx = self->index;
 }
+inline void barrier_anywhere(int id, int threads) { barrier(id, threads); }
 
 inline void load_matrix4(u32 (&r)[4], u32 address) {
   const unsigned thread = fake::block.current->linear, lane = thread % 32;

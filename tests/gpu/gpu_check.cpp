@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Every CUDA engine against the oracle on a real device, without a test framework: it also runs under compute-sanitizer.
-//   gpu_check [--cases FILE]... [--random N] [--seed S] [--engine NAME] [--every-spec] [--threads T] [--features] [--time FILE]
+//   gpu_check [--cases FILE]... [--random N] [--seed S] [--engine NAME] [--every-spec] [--modes] [--threads T] [--features]
+//   [--time FILE]
 
 #include <algorithm>
 #include <atomic>
@@ -20,6 +21,7 @@
 #include "device/cuda_device.h"
 #include "features.h"
 #include "verify/device_memory.h"
+#include "verify/mode_problems.h"
 #include "verify/random_problem.h"
 
 namespace octavo::gpu_check {
@@ -30,7 +32,7 @@ struct Settings {
   int random = 0, threads = 0, ordinal = 0;
   std::uint64_t seed = 1;
   std::string engine;
-  bool every_spec = false, features = false;
+  bool every_spec = false, features = false, modes = false;
 };
 
 struct Tally {
@@ -116,6 +118,13 @@ int run(const Settings& settings) {
   std::vector<std::pair<Problem, verify::Options>> work;
   for (const std::string& file : settings.files)
     for (const Problem& problem : read_cases(file, good)) work.emplace_back(problem, verify::Options{});
+  if (settings.modes)
+    for (const DataType_t input : {DataType_t::INT32, DataType_t::FLOAT, DataType_t::DOUBLE})
+      for (const Problem& problem : verify::mode_problems(input)) {
+        verify::Options options;
+        options.fill = verify::Fill::edges;
+        work.emplace_back(problem, options);
+      }
   verify::Rng rng(settings.seed);
   for (int i = 0; i < settings.random; ++i) {
     verify::Options options;
@@ -146,7 +155,7 @@ int run(const Settings& settings) {
     std::printf("%d problems, %d that no engine took, %.1f s\n", tally.problems, tally.refused,
                 std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   good = good && (tally.refused == 0 || !settings.engine.empty());
-  if (settings.features) good = check_features(*device) && good;
+  if (settings.features) good = check_features(*device) & check_graph_features(*device) & good;
   for (const std::string& file : settings.timed) {
     const std::vector<Problem> problems = read_cases(file, good);
     for (const Problem& problem : problems) good = time_problem(problem, *device, settings.engine, settings.every_spec) && good;
@@ -185,6 +194,8 @@ int main(int argc, char** argv) {
       settings.engine = value();
     } else if (word == "--every-spec") {
       settings.every_spec = true;
+    } else if (word == "--modes") {
+      settings.modes = true;
     } else if (word == "--features") {
       settings.features = true;
     } else {
