@@ -96,8 +96,9 @@ Blocking choose(const FloatGeometry& g, const DeviceTraits& device) {
   b.dy_bytes = b.images * b.points * b.dy_pitch * 2;
   b.turned_bytes = round_up(std::min(b.channels_per_cut, b.dy_pitch), 32) * b.images * b.points * 2;
 
-  const double steps = static_cast<double>(b.chunks * b.images * b.points / kStepPoints);
-  const double tiles = static_cast<double>(b.taps * b.rows_of_dw / 16 * (b.columns_of_dw / 16) * g.groups);
+  const std::int64_t all_steps = b.chunks * b.images * b.points / kStepPoints;
+  const std::int64_t all_tiles = b.taps * (b.rows_of_dw / 16) * (b.columns_of_dw / 16) * g.groups;
+  const double steps = static_cast<double>(all_steps), tiles = static_cast<double>(all_tiles);
   double cycles = steps * tiles * 16 * 1.4 + static_cast<double>(b.chunks) * tiles * 60;
   cycles += static_cast<double>(b.chunks * b.channel_cuts * g.groups) *
             (static_cast<double>(b.strip_bytes) * 0.25 + static_cast<double>(b.dy_bytes) * 0.15);

@@ -28,7 +28,8 @@ double tile_cycles(const F32Kernels& kernels, int vectors, std::int64_t columns)
   const std::int64_t tiles = ceil_div(columns, kernels.max_rows[vectors]);
   double cycles = 0;
   for (std::int64_t t = 0; t < tiles; ++t) {
-    const double rows = static_cast<double>(columns / tiles + (t < columns % tiles ? 1 : 0));
+    const std::int64_t count = columns / tiles + (t < columns % tiles ? 1 : 0);
+    const double rows = static_cast<double>(count);
     cycles += std::max({rows * vectors / 2, (rows + vectors) / 2, 4.0});
   }
   return cycles;
