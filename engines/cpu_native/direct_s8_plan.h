@@ -629,9 +629,10 @@ class DirectPlan : public Plan {
     const Triple ys = spatial_strides(y);
     const std::int64_t row = (b.q1 - b.q0) * g_.k;
     std::byte* plane = static_cast<std::byte*>(args.outputs[0]) + b.n * y.stride[0] + b.d * ys[0] + b.q0 * ys[2];
-    if (b.p1 - b.p0 == 1) {
+    if (b.p1 - b.p0 == 1 || ys[1] == row) {  // one run of memory
       s.behind.finish();
-      s.behind = {plane + b.p0 * ys[1], s.stage, row, share_of(row)};
+      const std::int64_t bytes = (b.p1 - b.p0) * row;
+      s.behind = {plane + b.p0 * ys[1], s.stage, bytes, share_of(bytes)};
       std::swap(s.stage, s.other_stage);
       return;
     }

@@ -103,6 +103,7 @@ class TileEpilogue {
     const Args* args = nullptr;
     const std::byte* params = nullptr;  // expanded scalars and channel vectors
     bool tame = false;                  // affine form: neither NaN nor a value past int32 can arise
+    bool stream = false;                // set by a path: whole lines may go past the caches (stream.h); it fences
   };
   /// Expands scalars and channel vectors into `workspace` (workspace_bytes(), 64-byte aligned). Host scalars are read here.
   Bound bind(const Args& args, void* workspace) const;
