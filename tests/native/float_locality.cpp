@@ -90,6 +90,7 @@ TEST(FloatLocality, Dgrad) {
 TEST(FloatLocality, Amx) {
   check(Direction::fprop, {"amx_bf16"}, 400, octavo::testing::scaled(150), {DataType_t::BFLOAT16});
   check(Direction::dgrad, {"amx_bf16"}, 600, octavo::testing::scaled(150), {DataType_t::BFLOAT16});
+  check(Direction::wgrad, {"amx_bf16_wgrad"}, 800, octavo::testing::scaled(150), {DataType_t::BFLOAT16});
 }
 TEST(FloatLocality, Wgrad) { check(Direction::wgrad, {"wgrad_float", "wgrad_float_lanes"}, 300, octavo::testing::scaled(150)); }
 

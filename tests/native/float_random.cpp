@@ -38,6 +38,9 @@ TEST(FloatRandom, Dgrad) {
 TEST(FloatRandom, AmxFprop) {
   sweep(Direction::fprop, {"amx_bf16"}, 4000, octavo::testing::scaled(300), {DataType_t::BFLOAT16});
 }
+TEST(FloatRandom, AmxWgrad) {
+  sweep(Direction::wgrad, {"amx_bf16_wgrad"}, 6000, octavo::testing::scaled(300), {DataType_t::BFLOAT16});
+}
 TEST(FloatRandom, AmxDgrad) {
   sweep(Direction::dgrad, {"amx_bf16"}, 5000, octavo::testing::scaled(300), {DataType_t::BFLOAT16});
 }
