@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <limits>
 
+#include "device/cuda_device.h"
+#include "device/cuda_memory.h"
 #include "graph_util.h"
 
 namespace octavo::test {
@@ -145,6 +147,7 @@ class Memory {
     return std::all_of(bytes_.end() - 64, bytes_.end(), [](unsigned char b) { return b == 0x5A; });
   }
   void* data() { return bytes_.data(); }
+  std::size_t byte_count() const { return bytes_.size(); }
   Ints const& dim() const { return dim_; }
   D type() const { return type_; }
 
@@ -428,7 +431,11 @@ class Builder {
     ASSERT_GOOD(g_.build_plan_at_index(pick(static_cast<int>(g_.get_execution_plan_count()))));
     std::unordered_map<std::int64_t, void*> pack;
     for (Bound const& b : bound_) pack[b.tensor->get_uid()] = b.memory->data();
-    ASSERT_GOOD(octavo::test::run(g_, handle, pack));
+    if (handle_is_cuda(handle)) {
+      run_on_gpu(handle, pack);
+    } else {
+      ASSERT_GOOD(octavo::test::run(g_, handle, pack));
+    }
     for (Bound const& b : bound_) {
       ASSERT_TRUE(b.memory->guards_hold());
       if (!b.output) continue;
@@ -441,6 +448,25 @@ class Builder {
     }
   }
 
+  void run_on_gpu(handle_t handle, std::unordered_map<std::int64_t, void*> pack) {
+    int const ordinal = handle_ordinal(handle);
+    std::vector<cuda::Buffer> memory(bound_.size() + 1);
+    for (std::size_t i = 0; i < bound_.size(); ++i) {
+      if (bound_[i].tensor->get_is_pass_by_value()) continue;
+      ASSERT_GOOD(cuda::Buffer::allocate(ordinal, bound_[i].memory->byte_count(), memory[i]));
+      ASSERT_GOOD(memory[i].upload(bound_[i].memory->data(), bound_[i].memory->byte_count()));
+      pack[bound_[i].tensor->get_uid()] = memory[i].data();
+    }
+    ASSERT_GOOD(cuda::Buffer::allocate(ordinal, static_cast<std::size_t>(g_.get_workspace_size()) + 1, memory.back()));
+    ASSERT_GOOD(memory.back().fill(0x5A));
+    ASSERT_GOOD(g_.execute(handle, pack, memory.back().data()));
+    ASSERT_GOOD(cuda::synchronize(ordinal));
+    for (std::size_t i = 0; i < bound_.size(); ++i) {
+      if (bound_[i].tensor->get_is_pass_by_value()) continue;
+      ASSERT_GOOD(memory[i].download(bound_[i].memory->data(), bound_[i].memory->byte_count()));
+    }
+  }
+
   std::mt19937 rng_;
   bool integers_;
   Graph g_;
@@ -448,20 +474,35 @@ class Builder {
   std::vector<Bound> bound_;
 };
 
-TEST(GraphRandom, AgreeWithAnIndependentEvaluation) {
+void run_graphs(handle_t handle, int fallback) {
   char const* const text = std::getenv("OCTAVO_TEST_GRAPHS");
-  int const count = text ? std::atoi(text) : 1500;
+  int const count = text ? std::atoi(text) : fallback;
   ASSERT_GT(count, 0);
-  Handle h;
-  for (int i = 0; i < count; ++i) {
+  char const* const begin = std::getenv("OCTAVO_TEST_FIRST_GRAPH");  // so that several processes share the work
+  int const first = begin ? std::atoi(begin) : 0;
+  for (int i = first; i < first + count; ++i) {
     SCOPED_TRACE("graph " + std::to_string(i));
     Builder b(static_cast<std::uint32_t>(1000 + i));
-    b.run(h);
-    if (HasFailure()) {
+    b.run(handle);
+    if (::testing::Test::HasFailure()) {
       ADD_FAILURE() << b.graph().explain() << b.graph().print();
       return;
     }
   }
+}
+
+TEST(GraphRandom, AgreeWithAnIndependentEvaluation) {
+  Handle h;
+  run_graphs(h, 1500);
+}
+
+// The same graphs on a GPU: pointwise operations alone, casts, reductions and statistics are kernels there too.
+TEST(GraphRandom, OnAGpu) {
+  if (cuda::device_count() == 0) GTEST_SKIP() << "no GPU here";
+  handle_t handle = nullptr;
+  ASSERT_GOOD(create_handle(handle, 0));
+  run_graphs(handle, 200);
+  EXPECT_GOOD(destroy_handle(handle));
 }
 
 }  // namespace
