@@ -35,7 +35,8 @@ Verdict amx_accepts(const Problem& p, const DeviceTraits& device) {
 
 class AmxPlan final : public DirectPlan {
  public:
-  AmxPlan(const Problem& p, const AmxIsa& isa, CpuIsa epilogue_isa) : DirectPlan(p, *isa.base, epilogue_isa), amx_(isa) {}
+  AmxPlan(const Problem& p, const AmxIsa& isa, const DeviceTraits& device, double work_us)
+      : DirectPlan(p, *isa.base, device, work_us), amx_(isa) {}
 
   error_t init_amx(const BuildOptions& options) {
     OCTAVO_RETURN_IF_ERROR(init(options));
@@ -46,6 +47,10 @@ class AmxPlan final : public DirectPlan {
     // Tiles of pixels lie in one row, or anywhere where points follow each other at one distance.
     const std::int64_t row = flat() ? tile_points() : block_.columns;
     tile_rows_ = ceil_div(row, ceil_div(row, kAmxRows));
+    choose_traffic();
+    Carver carver;
+    carve(carver);
+    workspace_ = carver.used() + 64;
     for (int t = 0; t < 4; ++t) config_.set(t, static_cast<int>(tile_rows_), 64);
     for (int t = 4; t < 6; ++t) config_.set(t, static_cast<int>(tile_rows_), static_cast<int>(chunk_bytes_));
     for (int t = 6; t < 8; ++t) config_.set(t, static_cast<int>(chunk_bytes_ / 4), 64);
@@ -66,6 +71,7 @@ class AmxPlan final : public DirectPlan {
     while (steps % n != 0) ++n;
     return n;
   }
+  std::int64_t points_of_call(const FilterBlock&) const override { return 2 * tile_rows_; }
   std::int64_t padded_steps(std::int64_t steps) const override {
     const std::int64_t taps = merge_taps_ ? fg_.filter[2] : 1;
     std::int64_t best = steps;
@@ -147,13 +153,15 @@ class AmxPlan final : public DirectPlan {
         AmxPending& before = pending[which ^ 1];
         amx_.kernel[pixel_tiles][fb.vectors](&layer(), t, before);
         if (before.next < before.count) amx_.finish(before, fb.vectors);
+        s.ahead.prefetch();
+        s.behind.stream_share();
         before.next = before.count = 0;
         if (affine) {
           AmxPending& now = pending[which];
           now.acc = t.out;
           now.next = now.count = 0;
           for (int j = 0; j < pixel_tiles; ++j) {
-            place(args, b, fb.k, part[j].point, part[j].count, now.out + now.count);
+            place(args, b, s, fb.k, part[j].point, part[j].count, now.out + now.count);
             for (std::int64_t r = 0; r < part[j].count; ++r) now.row[now.count++] = static_cast<std::uint8_t>(j * kAmxRows + r);
           }
           continue;
@@ -167,6 +175,7 @@ class AmxPlan final : public DirectPlan {
       AmxPending& rest = pending[which ^ 1];
       if (rest.next < rest.count) amx_.finish(rest, fb.vectors);
     }
+    if (s.stage) stream_block(args, b, s);
   }
 
   const AmxIsa& amx_;
@@ -179,7 +188,9 @@ std::vector<Candidate> amx_candidates(const Problem& p, const DeviceTraits& devi
   const double k = static_cast<double>(round_up(g.kg, kAmxLanes) * g.groups);
   const double points = static_cast<double>(g.n * g.out[0] * g.out[1] * g.out[2]);
   const double window = static_cast<double>(g.taps() * round_up(g.cg, 4));
-  const double cycles = points * (k * window / 700 + k * 0.3 + static_cast<double>(g.c) * 0.1);
+  // Fitted on a Xeon with AMX: storing and finishing tiles weighs more than on VNNI, so thin layers go there.
+  const double store = points * static_cast<double>(g.k) > static_cast<double>(device.l2_bytes) ? 1.2 : 0.9;
+  const double cycles = points * (k * window / 700 + k * store + static_cast<double>(g.c) * 0.1);
   return {{"", 1.0 + cycles / 2500.0 / std::max(1, device.threads)}};
 }
 
@@ -199,7 +210,9 @@ error_t amx_build(const Problem& p, const std::string& config, const DeviceTrait
     isa = &kAmxHardware;
   }
 #endif
-  auto made = std::make_unique<AmxPlan>(p, *isa, std::min(device.isa, host_cpu().isa));
+  DeviceTraits used = device;
+  used.isa = std::min(device.isa, host_cpu().isa);
+  auto made = std::make_unique<AmxPlan>(p, *isa, used, work_of(amx_candidates(p, one_thread(device))));
   OCTAVO_RETURN_IF_ERROR(made->init_amx(options));
   plan = std::move(made);
   return {};

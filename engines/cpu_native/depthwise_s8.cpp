@@ -66,7 +66,7 @@ class DepthwisePlan final : public Plan {
     plane_ = plane_of(problem);
     kernels_ = pick_kernels(device.isa);
     OCTAVO_RETURN_IF_ERROR(epilogue_.compile(problem, device.isa));
-    threads_ = std::max(1, num_threads());
+    threads_ = threads_for(work_of(candidates(problem, one_thread(device))) + epilogue_.interpreted_us());
     groups_ = depthwise_groups(plane_.filter_rows);
     block_ = problem.x.vector > 1 ? std::min<std::int64_t>(problem.x.vector, kDepthwiseBlock) : kDepthwiseBlock;
     blocks_ = (problem.x.dim[1] + block_ - 1) / block_;

@@ -158,9 +158,31 @@ bool choose(Phase& f, const DeviceTraits& device, const std::string& wanted) {
   return f.path != nullptr;
 }
 
+/// GEN_INDEX counts points of dx, and a phase of a stride has every few of them.
+bool needs_sums(const Problem& p) {
+  bool strided = false, index = false;
+  for (int s = 0; s < p.spatial(); ++s) strided = strided || p.stride[static_cast<std::size_t>(s)] != 1;
+  for (const Epilogue::Node& n : p.epilogue.nodes) index = index || n.mode == PointwiseMode_t::GEN_INDEX;
+  return strided && index;
+}
+
+/// What the phases compute: the problem, or (needs_sums) its plain sums, channels last, for an epilogue that runs behind them.
+Problem phased(const Problem& problem) {
+  if (!needs_sums(problem)) return problem;
+  Problem p = problem;
+  p.epilogue = {};
+  Epilogue::Output sums;
+  sums.desc = p.x;
+  sums.desc.type = DataType_t::INT32;
+  (void)set_layout(sums.desc, "nhwc");
+  p.epilogue.outputs.push_back(sums);
+  return p;
+}
+
 class DgradS8Plan final : public Plan {
  public:
-  DgradS8Plan(const Problem& problem, const DeviceTraits& device) : problem_(problem), device_(device) {}
+  DgradS8Plan(const Problem& problem, const DeviceTraits& device)
+      : whole_(problem), problem_(phased(problem)), device_(device), sums_apart_(needs_sums(problem)) {}
 
   error_t init(const std::string& wanted, const BuildOptions& options) {
     list_ = phases(problem_);
@@ -189,16 +211,40 @@ class DgradS8Plan final : public Plan {
       workspace_ = std::max(workspace_, f.plan->workspace_bytes());
     }
     zeros_.assign(static_cast<std::size_t>(problem_.x.dim[1]) + kAccumulatorPad, 0);
+    if (sums_apart_) OCTAVO_RETURN_IF_ERROR(epilogue_.compile(whole_, device_.isa));
     return {};
   }
 
   std::size_t workspace_bytes() const override {
-    return workspace_ + (!constant_ && needs_transpose(problem_) ? transposed_bytes() + 128 : 0);
+    const std::size_t phases = workspace_ + (!constant_ && needs_transpose(problem_) ? transposed_bytes() + 128 : 0);
+    return sums_apart_ ? phases + sums_bytes() + epilogue_.workspace_bytes() + 192 : phases;
   }
 
   error_t execute(const Args& args) const override {
+    if (!sums_apart_) return run_phases(args, static_cast<std::byte*>(args.workspace));
+    std::byte* sums = static_cast<std::byte*>(align64(args.workspace));
+    std::byte* params = static_cast<std::byte*>(align64(sums + sums_bytes()));
+    void* output = sums;
+    Args own = args;
+    own.operands = {};
+    own.outputs = {&output, 1};
+    OCTAVO_RETURN_IF_ERROR(run_phases(own, static_cast<std::byte*>(align64(params + epilogue_.workspace_bytes()))));
+    const TileEpilogue::Bound bound = epilogue_.bind(args, params);
+    const Geometry g(whole_);
+    const std::int64_t row_elements = g.in[2] * g.c, rows = g.n * g.in[0] * g.in[1];
+    parallel_for(rows, threads_for(epilogue_.interpreted_us()), [&](std::int64_t row, int) {
+      Rows r;
+      r.outer = row / (g.in[0] * g.in[1]);
+      r.spatial = rows_spatial(whole_.x.rank, row / g.in[1] % g.in[0], row % g.in[1], 0);
+      r.count = g.in[2];
+      r.channels = g.c;
+      epilogue_.run(bound, r, reinterpret_cast<const std::int32_t*>(sums) + row * row_elements, g.c);
+    });
+    return {};
+  }
+
+  error_t run_phases(const Args& args, std::byte* workspace) const {
     const void* filter = args.w;
-    std::byte* workspace = static_cast<std::byte*>(args.workspace);
     if (!constant_ && needs_transpose(problem_)) {
       std::byte* dense = static_cast<std::byte*>(align64(workspace));
       transpose(filter, dense);
@@ -249,12 +295,14 @@ class DgradS8Plan final : public Plan {
   }
 
  private:
+  std::size_t sums_bytes() const { return static_cast<std::size_t>(whole_.x.elements() + kAccumulatorPad) * 4; }
+
   std::size_t transposed_bytes() const { return static_cast<std::size_t>(transposed_filter(problem_).span_bytes()); }
 
   void transpose(const void* from, std::byte* to) const {
     const TensorDesc t = transposed_filter(problem_);
     const std::int64_t cg = problem_.w.dim[1], kg = t.dim[1], bytes = element_bytes(t.type);
-    parallel_for(t.dim[0], [&](std::int64_t c, int) {
+    parallel_for(t.dim[0], threads_for(static_cast<double>(transposed_bytes()) * 1e-3), [&](std::int64_t c, int) {
       const std::int64_t group = c / cg, inner = c % cg;
       std::array<std::int64_t, kMaxRank> at{0, inner};
       std::int64_t spatial = 1;
@@ -281,7 +329,8 @@ class DgradS8Plan final : public Plan {
     const Problem& q = f.problem;
     const Geometry g(q);  // out: dx's points of this phase
     const std::int64_t rows = g.n * g.out[0] * g.out[1];
-    parallel_for(rows, [&](std::int64_t row, int) {
+    const double work = static_cast<double>(q.y.elements()) * 1e-3 + f.epilogue->interpreted_us();
+    parallel_for(rows, threads_for(work), [&](std::int64_t row, int) {
       Rows r;
       r.outer = row / (g.out[0] * g.out[1]);
       r.spatial = rows_spatial(q.x.rank, row / g.out[1] % g.out[0], row % g.out[1], 0);
@@ -291,8 +340,10 @@ class DgradS8Plan final : public Plan {
     });
   }
 
-  Problem problem_;
+  Problem whole_, problem_;  ///< as asked for; what the phases compute
   DeviceTraits device_;
+  bool sums_apart_ = false;
+  TileEpilogue epilogue_;  ///< behind sums that stand apart
   std::vector<Phase> list_;
   std::vector<std::int32_t> zeros_;
   std::size_t workspace_ = 0;
@@ -310,13 +361,7 @@ Verdict accepts(const Problem& p, const DeviceTraits& device) {
   if (p.epilogue.operands.size() > kMostTensors || p.epilogue.outputs.size() > kMostTensors) {
     return Verdict::no("takes up to " + std::to_string(kMostTensors) + " epilogue tensors");
   }
-  bool strided = false;
-  for (int s = 0; s < p.spatial(); ++s) strided = strided || p.stride[static_cast<std::size_t>(s)] != 1;
-  for (const Epilogue::Node& n : p.epilogue.nodes) {
-    if (strided && n.mode == PointwiseMode_t::GEN_INDEX)
-      return Verdict::no("GEN_INDEX counts points of dx, and a phase has every few");
-  }
-  for (Phase& f : phases(p)) {
+  for (Phase& f : phases(phased(p))) {
     if (!choose(f, device, {})) return Verdict::no("no fprop path takes a phase of it: " + f.problem.to_string());
   }
   return Verdict::yes();
@@ -325,7 +370,7 @@ Verdict accepts(const Problem& p, const DeviceTraits& device) {
 std::vector<Candidate> candidates(const Problem& p, const DeviceTraits& device) {
   std::vector<Candidate> list;
   std::vector<std::string> names{""};
-  std::vector<Phase> all = phases(p);
+  std::vector<Phase> all = phases(phased(p));
   for (const Phase& f : all) {
     if (f.zero) continue;
     for (const Path& path : paths()) {

@@ -51,7 +51,10 @@ std::vector<Candidate> direct_candidates(const Problem& p, const DeviceTraits& d
   const double window = static_cast<double>(g.taps() * round_up(g.cg, isa.channels_per_step));
   // Outputs that leave L2 are written at the speed of memory.
   const double store = points * static_cast<double>(g.k) > static_cast<double>(device.l2_bytes) ? 0.7 : 0.3;
-  const double cycles = points * (k * window / isa.macs_per_cycle + k * store + static_cast<double>(g.c) * 0.1);
+  // A group of one or two vectors has little to do between the starts of its runs.
+  const std::int64_t vectors = ceil_div(g.kg, isa.lanes);
+  const double rate = isa.macs_per_cycle * (g.groups == 1 || vectors > 2 ? 1.0 : vectors == 2 ? 0.8 : 0.6);
+  const double cycles = points * (k * window / rate + k * store + static_cast<double>(g.c) * 0.1);
   return {{"", 1.0 + cycles / 2500.0 / std::max(1, device.threads)}};
 }
 
@@ -60,7 +63,8 @@ error_t direct_build(const Problem& p, const std::string& config, const DeviceTr
   if (!config.empty()) {
     return {error_code_t::INVALID_VALUE, "Config '" + config + "' of path 'direct' is unknown; it has none."};
   }
-  auto made = std::make_unique<DirectPlan>(p, direct_isa(device.isa), device.isa);
+  auto made =
+      std::make_unique<DirectPlan>(p, direct_isa(device.isa), device, work_of(direct_candidates(p, one_thread(device))));
   OCTAVO_RETURN_IF_ERROR(made->init(options));
   plan = std::move(made);
   return {};

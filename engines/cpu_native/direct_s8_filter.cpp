@@ -70,11 +70,11 @@ void PackedFilterShape::pack_block(const Geometry& g, const DirectIsa& isa, cons
 }
 
 void PackedFilterShape::pack(const Geometry& g, const DirectIsa& isa, const std::uint8_t* krsc, bool is_signed, std::byte* to,
-                             std::int32_t* sums) const {
+                             std::int32_t* sums, int threads) const {
   const std::int64_t filter_bytes = taps_ * g.cg;
   const std::uint8_t flip =
       is_signed ? 0 : 0x80;  // sums are those of the encoded weights, and only the 8-bit encodings ask for them
-  parallel_for(static_cast<std::int64_t>(blocks_.size()), [&](std::int64_t index, int) {
+  parallel_for(static_cast<std::int64_t>(blocks_.size()), threads, [&](std::int64_t index, int) {
     const FilterBlock& b = blocks_[static_cast<std::size_t>(index)];
     pack_block(g, isa, b, krsc, is_signed, reinterpret_cast<std::uint8_t*>(to + b.offset));
     if (!sums) return;

@@ -31,9 +31,9 @@ class PackedFilterShape {
   std::int64_t padded_k() const { return padded_k_; }
   const std::vector<FilterBlock>& blocks() const { return blocks_; }
 
-  /// `krsc`: channels-last filter bytes. On the pool. `sums` may be null.
+  /// `krsc`: channels-last filter bytes. On the pool, up to `threads` of it. `sums` may be null.
   void pack(const Geometry& g, const DirectIsa& isa, const std::uint8_t* krsc, bool is_signed, std::byte* to,
-            std::int32_t* sums) const;
+            std::int32_t* sums, int threads) const;
   /// One block, to its own memory.
   void pack_block(const Geometry& g, const DirectIsa& isa, const FilterBlock& block, const std::uint8_t* krsc, bool is_signed,
                   std::uint8_t* to) const;

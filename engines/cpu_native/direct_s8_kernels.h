@@ -4,7 +4,8 @@
 
 // The microkernel and the row packer as templates over an instruction set V, which gives
 //   I, kLanes, load / store / broadcast of four bytes, dot(acc, x, w), whether to prefetch
-// (DirectTile::prefetch), and whether it has affine<vectors>(acc, DirectAffine, out).
+// (DirectTile::prefetch), whether it has affine<vectors>(acc, DirectAffine, out), and affine_together<1 or 2 vectors>(acc,
+// DirectAffine, outs) for the pixels that fill four vectors.
 // Accumulators are one array per tile indexed by constants only (index_sequence), so that they stay in registers.
 
 #include <cstring>
@@ -56,7 +57,21 @@ struct DirectMicro {
   static OCTAVO_INLINE void affine_body(const DirectTile& t, const DirectAffine& e, std::index_sequence<P...>) {
     I acc[kPixels * kVectors];
     accumulate(t, acc, std::make_index_sequence<static_cast<std::size_t>(kPixels * kVectors)>());
-    (V::template affine<kVectors>(acc + P * kVectors, e, e.out[P]), ...);
+    // Pixels of few channels are finished together, as many as fill the lanes.
+    constexpr int kTogether = kVectors == 1 ? 4 : kVectors == 2 ? 2 : 1, kGrouped = kPixels / kTogether * kTogether;
+    if constexpr (kTogether > 1) {
+      (affine_group<P, kTogether, kGrouped>(acc, e), ...);
+    } else {
+      (V::template affine<kVectors>(acc + P * kVectors, e, e.out[P]), ...);
+    }
+  }
+  template <std::size_t P, int kTogether, int kGrouped>
+  static OCTAVO_INLINE void affine_group(const I* acc, const DirectAffine& e) {
+    if constexpr (P >= kGrouped) {
+      V::template affine<kVectors>(acc + P * kVectors, e, e.out[P]);
+    } else if constexpr (P % kTogether == 0) {
+      V::template affine_together<kVectors>(acc + P * kVectors, e, e.out + P);
+    }
   }
   static void run_affine(const DirectTile& t, const DirectAffine& e) {
     affine_body(t, e, std::make_index_sequence<static_cast<std::size_t>(kPixels)>());

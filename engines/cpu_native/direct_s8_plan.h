@@ -19,6 +19,7 @@
 #include "engines/cpu_native/geometry.h"
 #include "engines/cpu_native/pack.h"
 #include "engines/cpu_native/pointwise_view.h"
+#include "engines/cpu_native/stream.h"
 
 namespace octavo::cpu_native {
 
@@ -31,15 +32,16 @@ struct Blocking {
 
 class DirectPlan : public Plan {
  public:
-  DirectPlan(const Problem& problem, const DirectIsa& isa, CpuIsa epilogue_isa)
-      : p_(pointwise_view(problem)), g_(p_), isa_(isa), epilogue_isa_(epilogue_isa) {}
+  /// `work_us`: of one core, as the cost model sees it.
+  DirectPlan(const Problem& problem, const DirectIsa& isa, const DeviceTraits& device, double work_us)
+      : p_(pointwise_view(problem)), g_(p_), isa_(isa), device_(device), work_us_(work_us) {}
 
   error_t init(const BuildOptions& options) {
-    OCTAVO_RETURN_IF_ERROR(epilogue_.compile(p_, epilogue_isa_));
+    OCTAVO_RETURN_IF_ERROR(epilogue_.compile(p_, device_.isa));
     choose_window();
     shape_ = PackedFilterShape(fg_, isa_, padded_steps(ceil_div(fg_.cg, isa_.channels_per_step)));
     pixel_bytes_ = g_.groups * group_bytes();
-    slots_ = std::max(1, num_threads());
+    slots_ = threads_for(work_us_ + epilogue_.interpreted_us());
     const bool wide = isa_.encoding == Encoding::s16;
     x_signed_ = p_.x.type == DataType_t::INT8;
     w_signed_ = p_.w.type == DataType_t::INT8;
@@ -62,7 +64,7 @@ class DirectPlan : public Plan {
         to_channels_last(p_.w, krsc, plain.get(), g_.cg);
         krsc = reinterpret_cast<const std::uint8_t*>(plain.get());
       }
-      shape_.pack(fg_, isa_, krsc, w_signed_, filter_.get(), x_zero_ ? sums_.data() : nullptr);
+      shape_.pack(fg_, isa_, krsc, w_signed_, filter_.get(), x_zero_ ? sums_.data() : nullptr, num_threads());
     }
     affine_ = isa_.affine[1][1] && epilogue_.is_affine() && !filter_zero_ && p_.epilogue.outputs[0].desc.vector == 1;
     fixed_taps_ = im2col_ || g_.taps() == 1;
@@ -73,6 +75,7 @@ class DirectPlan : public Plan {
     for (std::size_t axis = 0; axis < kMaxSpatial && !fixed_taps_; ++axis) {
       for (std::int64_t o = 0; o < g_.out[axis]; ++o) live_[axis].push_back(live_taps_at(axis, o));
     }
+    choose_traffic();
     Carver carver;
     carve(carver);
     workspace_ = carver.used() + 64;
@@ -83,7 +86,8 @@ class DirectPlan : public Plan {
 
   std::string describe() const override {
     return std::string("direct ") + (im2col_ ? "GEMM on gathered windows, " : "implicit GEMM, ") + to_string(isa_.isa) +
-           ", blocks of " + std::to_string(block_.rows) + " x " + std::to_string(block_.columns) + " points";
+           ", blocks of " + std::to_string(block_.rows) + " x " + std::to_string(block_.columns) + " points" +
+           (stream_ ? ", streamed" : "");
   }
 
   error_t execute(const Args& args) const override {
@@ -98,7 +102,7 @@ class DirectPlan : public Plan {
         to_channels_last(p_.w, krsc, a.plain, g_.cg);
         krsc = a.plain;
       }
-      shape_.pack(fg_, isa_, krsc, w_signed_, a.filter, x_zero_ ? a.sums : nullptr);
+      shape_.pack(fg_, isa_, krsc, w_signed_, a.filter, x_zero_ ? a.sums : nullptr, slots_);
       filter = a.filter;
       sums = a.sums;
     }
@@ -121,10 +125,16 @@ class DirectPlan : public Plan {
     const std::int64_t workers = std::min<std::int64_t>(slots_, blocks);
     parallel_for(workers, [&](std::int64_t slot, int) {
       Scratch s = scratch(a, slot);
+      if (!bound.tame) s.stage = nullptr;  // this call's scales rule the affine form out
       enter();
-      for (std::int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < blocks;) {
+      const auto take = [&] { return next.fetch_add(1, std::memory_order_relaxed); };
+      for (std::int64_t i = take(), after = 0; i < blocks; i = after) {
+        after = take();
+        s.ahead = after < blocks ? block_ahead(args, decode(after)) : InputAhead{};
         run_block(args, bound, filter, sums, a, s, i);
       }
+      s.behind.finish();
+      if (s.stage) stream_fence();
       leave();
     });
     return {};
@@ -145,6 +155,9 @@ class DirectPlan : public Plan {
     std::byte* slots = nullptr;
   };
   struct Scratch {
+    std::byte *stage = nullptr, *other_stage = nullptr;  ///< a block's output on its way past the caches: [point][K]
+    InputAhead ahead;
+    OutputBehind behind;
     std::uint8_t* x = nullptr;
     std::uint8_t* lines = nullptr;
     std::int32_t* acc = nullptr;
@@ -162,75 +175,12 @@ class DirectPlan : public Plan {
   std::int64_t encoded_bytes() const { return isa_.encoding == Encoding::s16 ? 2 : 1; }
 
   /// Shifted reads of one encoded window, or every point's window gathered (few channels, sparse windows)?
-  void choose_window() {
-    double dense = 1, taps = 1;
-    for (std::size_t a = 0; a < kMaxSpatial; ++a) {
-      const std::int64_t some = std::min<std::int64_t>(g_.out[a], 8);
-      dense *=
-          static_cast<double>((some - 1) * g_.stride[a] + (g_.filter[a] - 1) * g_.dilation[a] + 1) / static_cast<double>(some);
-      taps *= static_cast<double>(g_.filter[a]);
-    }
-    const double steps = taps * static_cast<double>(ceil_div(g_.cg, isa_.channels_per_step));
-    const double gathered = std::ceil(taps * static_cast<double>(g_.cg) / isa_.channels_per_step);
-    im2col_ = g_.taps() > 1 && (dense > 4 * taps || gathered < 0.8 * steps);
-    if (im2col_) {
-      fg_.cg = g_.taps() * g_.cg;
-      fg_.filter = {1, 1, 1};
-    }
-    merge_taps_ = im2col_ || (g_.dilation[2] == 1 && g_.groups == 1);
-  }
+  void choose_window();
 
-  void choose_blocking() {
-    Blocking& b = block_;
-    // A 1x1 filter uses each encoded pixel once per block of output channels and no neighbours: keep its pixels in L1.
-    const bool pointwise = fg_.taps() == 1;
-    const std::int64_t budget =
-        pointwise ? std::clamp<std::int64_t>(kChunkPoints * pixel_bytes_, 24 << 10, 384 << 10) : 384 << 10;
-    const std::int64_t threads = slots_;
-    const auto in_size = [&](std::int64_t out, int axis) {
-      const auto i = static_cast<std::size_t>(axis);
-      return (out - 1) * g_.stride[i] + (g_.filter[i] - 1) * g_.dilation[i] + 1;
-    };
-    const auto row_slots = [&](std::int64_t rows) { return std::min(in_size(rows, 1), g_.filter[1] * rows); };
-    const auto bytes = [&](std::int64_t rows, std::int64_t columns) {
-      if (im2col_) return rows * columns * pixel_bytes_;
-      return g_.filter[0] * row_slots(rows) * in_size(columns, 2) * pixel_bytes_;
-    };
-    b.columns = g_.out[2];
-    if (b.columns > 1) {
-      std::int64_t parts = 1;
-      while (b.columns > 48 && bytes(std::min<std::int64_t>(g_.out[1], 4), b.columns) > budget) {
-        ++parts;
-        b.columns = ceil_div(g_.out[2], parts);
-      }
-    }
-    b.rows = g_.out[1];
-    while (b.rows > 1 && bytes(b.rows, b.columns) > budget) b.rows = ceil_div(b.rows, 2);
-    const auto count = [&] {
-      b.row_blocks = ceil_div(g_.out[1], b.rows);
-      b.column_blocks = ceil_div(g_.out[2], b.columns);
-      return g_.n * g_.out[0] * b.row_blocks * b.column_blocks;
-    };
-    // Enough blocks for every thread to finish at about the same time.
-    while (count() < 4 * threads && b.rows * b.columns > 64) {
-      if (b.rows > 1) {
-        b.rows = ceil_div(b.rows, 2);
-      } else {
-        b.columns = ceil_div(b.columns, 2);
-      }
-    }
-    b.rows = ceil_div(g_.out[1], ceil_div(g_.out[1], b.rows));
-    b.columns = ceil_div(g_.out[2], ceil_div(g_.out[2], b.columns));
-    const std::int64_t blocks = std::max<std::int64_t>(1, count());
-    if (blocks < 3 * threads) {
-      b.k_parts = std::min<std::int64_t>(ceil_div(3 * threads, blocks), static_cast<std::int64_t>(shape_.blocks().size()));
-    }
-    b.in_rows = row_slots(b.rows);
-    tap_rows_ = b.in_rows < in_size(b.rows, 1);
-    window_rows_ = in_size(b.rows, 1);
-    b.in_columns = in_size(b.columns, 2);
-  }
+  void choose_blocking();
 
+  /// Outputs that are streamed, and inputs that are worth asking for early: layers whose time is memory's.
+  void choose_traffic();
   std::int64_t tile_points() const { return block_.rows * block_.columns; }
   std::int64_t scratch_bytes() const {
     // Whole AMX tiles may be read past the last point.
@@ -258,6 +208,8 @@ class DirectPlan : public Plan {
   Scratch carve_slot(Carver& c) const {
     Scratch s;
     s.x = c.take<std::uint8_t>(scratch_bytes());
+    if (stream_) s.stage = c.take<std::byte>(tile_points() * g_.k + 64);
+    if (stream_) s.other_stage = c.take<std::byte>(tile_points() * g_.k + 64);
     if (stretches()) s.lines = c.take<std::uint8_t>(window_rows_ * stretch_row_bytes() + 64);
     s.acc = c.take<std::int32_t>(kChunkPoints * kMaxLanes + 2 * kAccumulatorPad);
     s.init = c.take<std::int32_t>(kMaxLanes);
@@ -298,6 +250,23 @@ class DirectPlan : public Plan {
     b.k_begin = k * part / block_.k_parts;
     b.k_end = k * (part + 1) / block_.k_parts;
     return b;
+  }
+
+  InputAhead block_ahead(const Args& args, const Block& b) const {
+    InputAhead a;
+    if (!fetch_ahead_) return a;
+    const Triple xs = spatial_strides(p_.x);
+    a.at = static_cast<const std::uint8_t*>(args.x) + b.n * p_.x.stride[0] + b.d * g_.stride[0] * xs[0] +
+           b.p0 * g_.stride[1] * xs[1] + b.q0 * xs[2];
+    a.end = a.at + (b.q1 - b.q0) * g_.c;
+    a.share = share_of(a.end - a.at);
+    return a;
+  }
+  /// Of what goes on beside a block: as much for each call of a kernel.
+  std::int64_t share_of(std::int64_t bytes) const {
+    std::int64_t calls = 0;
+    for (const FilterBlock& fb : shape_.blocks()) calls += ceil_div(tile_points(), points_of_call(fb));
+    return round_up(ceil_div(bytes, calls), 64);
   }
 
   /// Gathered windows whose taps along w lie side by side: encode the rows once, then copy a stretch a point and filter row.
@@ -577,6 +546,7 @@ class DirectPlan : public Plan {
 
   /// Four-byte steps of a pixel and group, of which at least `steps` are needed; the rest is zeros.
   virtual std::int64_t padded_steps(std::int64_t steps) const { return steps; }
+  virtual std::int64_t points_of_call(const FilterBlock& fb) const { return isa_.tile_pixels[fb.vectors]; }
   /// Around all blocks of one worker.
   virtual void enter() const {}
   virtual void leave() const {}
@@ -630,18 +600,22 @@ class DirectPlan : public Plan {
         }
         t.pixel = s.pixel + i;
         if (affine) {
-          place(args, b, fb.k, i, n, e.out);
+          place(args, b, s, fb.k, i, n, e.out);
           isa_.affine[fb.vectors][n](t, e);
+          s.ahead.prefetch();
+          s.behind.stream_share();
           continue;
         }
         t.out = s.acc + (i - chunk) * stride;
         isa_.kernel[fb.vectors][n](t);
+        s.ahead.prefetch();
         if (i + n < points && i + n - chunk + max_pixels <= kChunkPoints) continue;
         if (filter_zero_) subtract_sums(fb, a, s, s.acc, chunk, i + n - chunk, stride);
         store(b, bound, fb, s.acc, chunk, i + n - chunk, stride);
         chunk = i + n;
       }
     }
+    if (s.stage) stream_block(args, b, s);
   }
 
   static void add_bias(const std::int32_t* bias, std::int32_t* init) {
@@ -650,8 +624,28 @@ class DirectPlan : public Plan {
     }
   }
 
+  void stream_block(const Args& args, const Block& b, Scratch& s) const {
+    const TensorDesc& y = p_.epilogue.outputs[0].desc;
+    const Triple ys = spatial_strides(y);
+    const std::int64_t row = (b.q1 - b.q0) * g_.k;
+    std::byte* plane = static_cast<std::byte*>(args.outputs[0]) + b.n * y.stride[0] + b.d * ys[0] + b.q0 * ys[2];
+    if (b.p1 - b.p0 == 1 || ys[1] == row) {  // one run of memory
+      s.behind.finish();
+      const std::int64_t bytes = (b.p1 - b.p0) * row;
+      s.behind = {plane + b.p0 * ys[1], s.stage, bytes, share_of(bytes)};
+      std::swap(s.stage, s.other_stage);
+      return;
+    }
+    for (std::int64_t p = b.p0; p < b.p1; ++p) stream_copy(plane + p * ys[1], s.stage + (p - b.p0) * row, row);
+  }
+
   /// Where channel k of the points [i, i + n) of a block goes.
-  void place(const Args& args, const Block& b, std::int64_t k, std::int64_t i, std::int64_t n, std::byte** out) const {
+  void place(const Args& args, const Block& b, const Scratch& s, std::int64_t k, std::int64_t i, std::int64_t n,
+             std::byte** out) const {
+    if (s.stage) {
+      for (std::int64_t j = 0; j < n; ++j) out[j] = s.stage + (i + j) * g_.k + k;
+      return;
+    }
     const TensorDesc& y = p_.epilogue.outputs[0].desc;
     const Triple ys = spatial_strides(y);
     const std::int64_t columns = b.q1 - b.q0;
@@ -725,7 +719,8 @@ class DirectPlan : public Plan {
   const Geometry g_;
   Geometry fg_ = g_;  ///< as the packed filter sees it: gathered windows are one tap of many channels
   const DirectIsa& isa_;
-  const CpuIsa epilogue_isa_;
+  const DeviceTraits device_;
+  const double work_us_;
   TileEpilogue epilogue_;
   PackedFilterShape shape_;
   Blocking block_;
@@ -733,7 +728,7 @@ class DirectPlan : public Plan {
   std::vector<std::int32_t> sums_;
   std::vector<Range> live_[kMaxSpatial];
   bool x_signed_ = false, w_signed_ = false, filter_zero_ = false, merge_taps_ = false, im2col_ = false, fixed_taps_ = false,
-       affine_ = false, tap_rows_ = false;
+       affine_ = false, tap_rows_ = false, stream_ = false, fetch_ahead_ = false;
   std::uint8_t x_flip_ = 0;
   std::int32_t x_zero_ = 0, w_shift_ = 0;
   std::int64_t pixel_bytes_ = 0, window_rows_ = 1;

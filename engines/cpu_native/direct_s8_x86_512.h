@@ -44,6 +44,44 @@ struct Bytes512 {
     const I order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     _mm512_mask_storeu_epi8(out, e.mask, _mm512_permutexvar_epi32(order, packed));
   }
+
+  /// Four pixels of one vector, or two of two: the packs then have no empty lanes.
+  template <int kVectors>
+  static OCTAVO_INLINE void affine_together(const I* acc, const DirectAffine& e, std::byte* const* out) {
+    static_assert(kVectors == 1 || kVectors == 2);
+    constexpr int kBytes = 16 * kVectors, kPixels = 4 / kVectors;
+    const auto value = [&](int j) OCTAVO_LAMBDA_INLINE {
+      const int v = j % kVectors;
+      const __m512 f = _mm512_mul_ps(_mm512_cvtepi32_ps(acc[j]), _mm512_loadu_ps(e.scale + v * kLanes));
+      return _mm512_cvtps_epi32(_mm512_add_ps(f, _mm512_loadu_ps(e.bias + v * kLanes)));
+    };
+    const I low = _mm512_packs_epi32(value(0), value(1)), high = _mm512_packs_epi32(value(2), value(3));
+    I packed;
+    if (e.is_unsigned) {
+      packed = _mm512_packus_epi16(low, high);
+    } else {
+      packed = _mm512_packs_epi16(low, high);
+      if (e.relu) packed = _mm512_max_epi8(packed, _mm512_setzero_si512());
+    }
+    const I order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    packed = _mm512_permutexvar_epi32(order, packed);
+    constexpr std::uint64_t kAll = (std::uint64_t{1} << kBytes) - 1;
+    bool adjacent = e.mask == kAll;
+    for (int i = 1; i < kPixels; ++i) adjacent = adjacent && out[i] == out[0] + i * kBytes;
+    if (adjacent) {
+      _mm512_storeu_si512(out[0], packed);
+    } else if constexpr (kVectors == 1) {
+      const auto mask = static_cast<__mmask16>(e.mask);
+      _mm_mask_storeu_epi8(out[0], mask, _mm512_castsi512_si128(packed));
+      _mm_mask_storeu_epi8(out[1], mask, _mm512_extracti32x4_epi32(packed, 1));
+      _mm_mask_storeu_epi8(out[2], mask, _mm512_extracti32x4_epi32(packed, 2));
+      _mm_mask_storeu_epi8(out[3], mask, _mm512_extracti32x4_epi32(packed, 3));
+    } else {
+      const auto mask = static_cast<__mmask32>(e.mask);
+      _mm256_mask_storeu_epi8(out[0], mask, _mm512_castsi512_si256(packed));
+      _mm256_mask_storeu_epi8(out[1], mask, _mm512_extracti64x4_epi64(packed, 1));
+    }
+  }
 };
 
 }  // namespace

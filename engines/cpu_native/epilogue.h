@@ -95,12 +95,15 @@ class TileEpilogue {
 
   std::size_t workspace_bytes() const { return param_bytes_; }
   bool is_chain() const { return chain_ != nullptr; }
+  /// What the interpreted form costs one core beside a convolution, roughly; a chain's share is part of a path's estimate.
+  double interpreted_us() const;
 
   /// Addresses of one execution. Cheap to copy; refers to the Args, which must outlive it.
   struct Bound {
     const Args* args = nullptr;
     const std::byte* params = nullptr;  // expanded scalars and channel vectors
     bool tame = false;                  // affine form: neither NaN nor a value past int32 can arise
+    bool stream = false;                // set by a path: whole lines may go past the caches (stream.h); it fences
   };
   /// Expands scalars and channel vectors into `workspace` (workspace_bytes(), 64-byte aligned). Host scalars are read here.
   Bound bind(const Args& args, void* workspace) const;

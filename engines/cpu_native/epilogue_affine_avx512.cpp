@@ -32,7 +32,7 @@ __m512i load_param(const Program& p, const Bound& b, int index, std::int64_t cha
 
 template <int kUsed, bool kUnsigned, bool kBiasI, bool kBias>
 void points(const Program& p, const Block& k, const std::int32_t* acc, std::ptrdiff_t row_stride, std::int64_t count,
-            std::byte* out, std::int64_t out_stride, int channels, const std::int64_t* vector_offset) {
+            std::byte* out, std::int64_t out_stride, int channels, const std::int64_t* vector_offset, bool stream) {
   const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   const __m512i floor = p.affine.relu ? _mm512_setzero_si512() : _mm512_set1_epi8(-128);
   const __mmask64 mask = channels >= 64 ? ~__mmask64{0} : (__mmask64{1} << channels) - 1;
@@ -54,7 +54,11 @@ void points(const Program& p, const Block& k, const std::int32_t* acc, std::ptrd
     __m512i packed = kUnsigned ? _mm512_packus_epi16(low, high) : _mm512_max_epi8(_mm512_packs_epi16(low, high), floor);
     packed = _mm512_permutexvar_epi32(order, packed);
     if (!vector_offset) {
-      _mm512_mask_storeu_epi8(out, mask, packed);
+      if (stream) {
+        _mm512_stream_si512(reinterpret_cast<__m512i*>(out), packed);
+      } else {
+        _mm512_mask_storeu_epi8(out, mask, packed);
+      }
       continue;
     }
     const __m128i part[4] = {_mm512_extracti32x4_epi32(packed, 0), _mm512_extracti32x4_epi32(packed, 1),
@@ -67,16 +71,20 @@ void points(const Program& p, const Block& k, const std::int32_t* acc, std::ptrd
 
 template <bool kUnsigned, bool kBiasI, bool kBias>
 void block(int used, const Program& p, const Block& k, const std::int32_t* acc, std::ptrdiff_t row_stride, std::int64_t count,
-           std::byte* out, std::int64_t out_stride, int channels, const std::int64_t* vector_offset) {
+           std::byte* out, std::int64_t out_stride, int channels, const std::int64_t* vector_offset, bool stream) {
   switch (used) {
     case 1:
-      return points<1, kUnsigned, kBiasI, kBias>(p, k, acc, row_stride, count, out, out_stride, channels, vector_offset);
+      return points<1, kUnsigned, kBiasI, kBias>(p, k, acc, row_stride, count, out, out_stride, channels, vector_offset,
+                                                 stream);
     case 2:
-      return points<2, kUnsigned, kBiasI, kBias>(p, k, acc, row_stride, count, out, out_stride, channels, vector_offset);
+      return points<2, kUnsigned, kBiasI, kBias>(p, k, acc, row_stride, count, out, out_stride, channels, vector_offset,
+                                                 stream);
     case 3:
-      return points<3, kUnsigned, kBiasI, kBias>(p, k, acc, row_stride, count, out, out_stride, channels, vector_offset);
+      return points<3, kUnsigned, kBiasI, kBias>(p, k, acc, row_stride, count, out, out_stride, channels, vector_offset,
+                                                 stream);
     default:
-      return points<4, kUnsigned, kBiasI, kBias>(p, k, acc, row_stride, count, out, out_stride, channels, vector_offset);
+      return points<4, kUnsigned, kBiasI, kBias>(p, k, acc, row_stride, count, out, out_stride, channels, vector_offset,
+                                                 stream);
   }
 }
 
@@ -114,8 +122,10 @@ void run_affine_avx512(const Program& p, const Bound& b, const Rows& rows, const
       k.bias[u] = _mm512_castsi512_ps(load_param(p, b, p.affine.bias, cu, last));
       if (blocked) offset[u] = cu / a.vector * a.stride[1] + cu % a.vector;
     }
-    kernel(used, p, k, acc + c, row_stride, rows.count, base + point + (blocked ? 0 : rows.channel + c), last_step, n,
-           blocked ? offset : nullptr);
+    std::byte* out = base + point + (blocked ? 0 : rows.channel + c);
+    const bool whole_lines =
+        n == 64 && ((reinterpret_cast<std::uintptr_t>(out) | static_cast<std::uintptr_t>(last_step)) & 63) == 0;
+    kernel(used, p, k, acc + c, row_stride, rows.count, out, last_step, n, blocked ? offset : nullptr, b.stream && whole_lines);
   }
 }
 

@@ -4,6 +4,8 @@
 
 // A convolution as three spatial axes whatever its rank (missing leading axes have size 1), and small memory helpers.
 
+#include <sys/mman.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -64,9 +66,16 @@ inline std::int64_t round_up(std::int64_t a, std::int64_t b) { return ceil_div(a
 class AlignedBytes {
  public:
   AlignedBytes() = default;
-  explicit AlignedBytes(std::size_t bytes)
-      : data_(static_cast<std::byte*>(std::aligned_alloc(64, (bytes + 63) / 64 * 64 + 64))) {
+  explicit AlignedBytes(std::size_t bytes) {
+    // Large filters in large pages: a fault a page of 4 KB is most of the time of planning them.
+    constexpr std::size_t kLargePage = 2 << 20;
+    const std::size_t align = bytes >= kLargePage ? kLargePage : 64;
+    const std::size_t size = (bytes + 64 + align - 1) / align * align;
+    data_.reset(static_cast<std::byte*>(std::aligned_alloc(align, size)));
     if (!data_) throw std::bad_alloc();
+#if defined(MADV_HUGEPAGE)
+    if (align == kLargePage) (void)madvise(data_.get(), size, MADV_HUGEPAGE);  // a wish; nothing depends on it
+#endif
   }
   std::byte* get() const { return data_.get(); }
   explicit operator bool() const { return data_ != nullptr; }

@@ -12,6 +12,7 @@
 #include "engines/cpu_native/epilogue.h"
 #include "engines/cpu_native/path.h"
 #include "engines/cpu_native/plane.h"
+#include "engines/cpu_native/stream.h"
 
 namespace octavo::cpu_native {
 namespace {
@@ -109,10 +110,11 @@ class GroupedPlan final : public Plan {
     if (device.isa >= CpuIsa::avx512_vnni) kernels_ = grouped_s8_avx512_vnni();
 #endif
     OCTAVO_RETURN_IF_ERROR(epilogue_.compile(problem, device.isa));
-    threads_ = std::max(1, num_threads());
+    threads_ = threads_for(work_of(candidates(problem, one_thread(device))) + epilogue_.interpreted_us());
     const std::size_t column = static_cast<std::size_t>(shape_.dwords) * (shape_.broadcast ? 4 : 64);
     for (int s = 0; s < shape_.plane.filter_columns; ++s) taps_.push_back(s * shape_.plane.dilation_columns * column);
     advance_ = shape_.plane.step_columns * column;
+    stream_ = epilogue_.is_affine() && worth_streaming(device, problem.x.elements() + problem.y.elements());
     plan_units();
     ring_bytes_ = shape_.line_bytes * shape_.ring * most_lines_;
     thread_bytes_ =
@@ -131,7 +133,8 @@ class GroupedPlan final : public Plan {
   error_t execute(const Args& args) const override {
     if (problem_.y.elements() == 0) return {};
     std::byte* at = aligned(static_cast<std::byte*>(args.workspace));
-    const TileEpilogue::Bound bound = epilogue_.bind(args, at);
+    TileEpilogue::Bound bound = epilogue_.bind(args, at);
+    bound.stream = stream_;
     at += align64(epilogue_.workspace_bytes());
     const std::byte* packed = aligned(const_cast<std::byte*>(packed_.data()));
     if (packed_.empty()) {
@@ -148,6 +151,7 @@ class GroupedPlan final : public Plan {
       const std::int64_t n = task / strips / static_cast<std::int64_t>(blocks_.size());
       run_strip(args, bound, packed, at + thread * thread_bytes_, n, blocks_[static_cast<std::size_t>(b)],
                 height * strip / strips, height * (strip + 1) / strips);
+      if (stream_) stream_fence();
     });
     return {};
   }
@@ -330,6 +334,7 @@ class GroupedPlan final : public Plan {
   std::vector<std::size_t> taps_;
   std::vector<std::byte> packed_;
   int threads_ = 1, most_lines_ = 1;
+  bool stream_ = false;
   std::size_t unit_bytes_ = 0, advance_ = 0, packed_bytes_ = 0, ring_bytes_ = 0, thread_bytes_ = 0;
 };
 

@@ -65,7 +65,8 @@ void copy_all(const TensorDesc& desc, void* strided, void* packed, std::int64_t 
   const std::int64_t width = desc.dim[last];
   if (width == 0 || desc.dim[0] == 0) return;
   const std::int64_t rows = spatial_points(desc) / width;
-  parallel_for(desc.dim[0] * rows, [&](std::int64_t task, int) {
+  const double bytes = static_cast<double>(desc.dim[0] * rows * width * desc.dim[1]) * sizeof(T);
+  parallel_for(desc.dim[0] * rows, threads_for(bytes / 4000), [&](std::int64_t task, int) {
     std::int64_t offset = (task / rows) * desc.stride[0], rest = task % rows;
     for (int d = desc.rank - 2; d >= 2; --d) {
       const auto i = static_cast<std::size_t>(d);

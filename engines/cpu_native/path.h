@@ -29,4 +29,13 @@ struct Path {
 
 std::span<const Path> paths();
 
+/// The device as one core of it: a path's candidates are then estimates of work, not of time.
+inline DeviceTraits one_thread(const DeviceTraits& device) {
+  DeviceTraits one = device;
+  one.threads = 1;
+  return one;
+}
+/// What the best candidate costs beyond the call itself (1 us).
+inline double work_of(const std::vector<Candidate>& candidates) { return candidates.front().cost_us - 1.0; }
+
 }  // namespace octavo::cpu_native

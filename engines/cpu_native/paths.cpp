@@ -12,6 +12,7 @@ extern const Path kAmxS8;
 extern const Path kAmxBf16;
 extern const Path kDirectS8;
 extern const Path kWinogradS8;
+extern const Path kDepthwiseFlat;
 extern const Path kDepthwiseS8;
 extern const Path kGroupedS8;
 extern const Path kDirectFloat;
@@ -23,8 +24,8 @@ extern const Path kWgradS8;
 
 std::span<const Path> paths() {
   static const std::vector<Path> kPaths{
-      kAmxS8,       kAmxBf16,          kDirectS8,   kWinogradS8,      kDepthwiseS8, kGroupedS8,
-      kDirectFloat, kDirectFloatLanes, kWgradFloat, kWgradFloatLanes, kDgradS8,     kWgradS8,
+      kAmxS8,       kAmxBf16,          kDirectS8,   kWinogradS8,      kDepthwiseFlat, kDepthwiseS8, kGroupedS8,
+      kDirectFloat, kDirectFloatLanes, kWgradFloat, kWgradFloatLanes, kDgradS8,       kWgradS8,
   };
   return kPaths;
 }

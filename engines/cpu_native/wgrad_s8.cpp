@@ -58,7 +58,7 @@ Blocking choose(const Geometry& g, const WgradS8Kernels& k, const DeviceTraits& 
   if (g.n * g.out[0] * g.out[1] * g.out[2] == 0 || b.x.empty() || b.dy.empty()) return b;
 
   b.steps = ceil_div(g.out[2], k.points);
-  b.rows = std::clamp<std::int64_t>(ceil_div(512, g.out[2]), 1, g.out[1]);
+  b.rows = std::clamp<std::int64_t>(ceil_div(1024, g.out[2]), 1, g.out[1]);
   const auto slots = [&] { return (b.rows - 1) * g.stride[1] + (g.filter[1] - 1) * g.dilation[1] + 1; };
   const std::int64_t budget = std::max<std::int64_t>(device.l2_bytes, 512 << 10) / 3 / 4;
   const std::int64_t per_channel = g.filter[0] * g.filter[2] * b.steps;
@@ -68,7 +68,7 @@ Blocking choose(const Geometry& g, const WgradS8Kernels& k, const DeviceTraits& 
   b.chunks = g.n * g.out[0] * ceil_div(g.out[1], b.rows);
 
   const std::int64_t dw = g.k * g.cg * g.taps(), points = g.n * g.out[0] * g.out[1] * g.out[2];
-  b.splits = std::min({ceil_div(32, g.groups), std::max<std::int64_t>(1, (4 << 20) / std::max<std::int64_t>(dw, 1)), b.chunks,
+  b.splits = std::min({ceil_div(32, g.groups), std::max<std::int64_t>(1, (1 << 20) / std::max<std::int64_t>(dw, 1)), b.chunks,
                        std::max<std::int64_t>(1, points / 512)});
   const std::int64_t threads = std::max(1, device.threads);
   std::int64_t wanted = threads == 1 ? 1 : ceil_div(3 * threads, b.splits * g.groups);
@@ -408,7 +408,9 @@ error_t build(const Problem& p, const std::string& config, const DeviceTraits& d
     return {error_code_t::INVALID_VALUE,
             "Config '" + config + "' of path wgrad_s8 must be v1 to v" + std::to_string(most) + "; take it from plan_specs()."};
   }
-  auto made = std::make_unique<WgradS8Plan>(p, device, vectors);
+  DeviceTraits used = device;
+  if (threads_for(work_of(candidates(p, one_thread(device)))) == 1) used.threads = 1;
+  auto made = std::make_unique<WgradS8Plan>(p, used, vectors);
   OCTAVO_RETURN_IF_ERROR(made->init());
   plan = std::move(made);
   return {};

@@ -34,29 +34,30 @@ struct Zmm {
 
 #include "engines/cpu_native/wgrad_s8_impl.h"
 
-/// Sixteen channels of four points, transposed.
+/// Sixteen channels of four points, transposed by one byte permutation.
 void pack_bytes_of_four(const UnitPackArgs& g) {
-  const __m128i flip = _mm_set1_epi8(static_cast<char>(g.flip));
-  for (std::int64_t c = 0; c < g.channels; c += 16) {
-    __m128i p[4];
-    const std::int64_t left = g.channels - c;
-    if (left >= 16) {
-      for (int i = 0; i < 4; ++i) p[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(g.points[i] + c));
-    } else {
-      const __mmask16 some = static_cast<__mmask16>((1u << left) - 1u);
-      for (int i = 0; i < 4; ++i) p[i] = _mm_maskz_loadu_epi8(some, g.points[i] + c);
-    }
-    for (__m128i& v : p) v = _mm_xor_si128(v, flip);
-    const __m128i a = _mm_unpacklo_epi8(p[0], p[1]), b = _mm_unpackhi_epi8(p[0], p[1]);
-    const __m128i d = _mm_unpacklo_epi8(p[2], p[3]), e = _mm_unpackhi_epi8(p[2], p[3]);
-    __m128i* to = reinterpret_cast<__m128i*>(g.to + c);
-    _mm_storeu_si128(to, _mm_unpacklo_epi16(a, d));
-    _mm_storeu_si128(to + 1, _mm_unpackhi_epi16(a, d));
-    _mm_storeu_si128(to + 2, _mm_unpacklo_epi16(b, e));
-    _mm_storeu_si128(to + 3, _mm_unpackhi_epi16(b, e));
+  alignas(64) static constexpr std::uint8_t kOrder[64] = {0,  16, 32, 48, 1,  17, 33, 49, 2,  18, 34, 50, 3,  19, 35, 51,
+                                                          4,  20, 36, 52, 5,  21, 37, 53, 6,  22, 38, 54, 7,  23, 39, 55,
+                                                          8,  24, 40, 56, 9,  25, 41, 57, 10, 26, 42, 58, 11, 27, 43, 59,
+                                                          12, 28, 44, 60, 13, 29, 45, 61, 14, 30, 46, 62, 15, 31, 47, 63};
+  const __m512i order = _mm512_load_si512(kOrder), flip = _mm512_set1_epi8(static_cast<char>(g.flip));
+  const auto point = [](const std::uint8_t* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); };
+  std::int64_t c = 0;
+  for (; c + 16 <= g.channels; c += 16) {
+    __m512i v = _mm512_broadcast_i32x4(point(g.points[0] + c));
+    v = _mm512_mask_broadcast_i32x4(v, 0x00f0, point(g.points[1] + c));
+    v = _mm512_mask_broadcast_i32x4(v, 0x0f00, point(g.points[2] + c));
+    v = _mm512_mask_broadcast_i32x4(v, 0xf000, point(g.points[3] + c));
+    _mm512_storeu_si512(g.to + c, _mm512_permutexvar_epi8(order, _mm512_xor_si512(v, flip)));
   }
+  if (c == g.channels) return;
+  const __mmask16 some = static_cast<__mmask16>((1u << (g.channels - c)) - 1u);
+  __m512i v = _mm512_castsi128_si512(_mm_maskz_loadu_epi8(some, g.points[0] + c));
+  v = _mm512_inserti32x4(v, _mm_maskz_loadu_epi8(some, g.points[1] + c), 1);
+  v = _mm512_inserti32x4(v, _mm_maskz_loadu_epi8(some, g.points[2] + c), 2);
+  v = _mm512_inserti32x4(v, _mm_maskz_loadu_epi8(some, g.points[3] + c), 3);
+  _mm512_storeu_si512(g.to + c, _mm512_permutexvar_epi8(order, _mm512_xor_si512(v, flip)));
 }
-
 }  // namespace
 
 extern const WgradS8Kernels kWgradS8Vnni;

@@ -18,6 +18,7 @@
 #include "engines/cpu_native/geometry.h"
 #include "engines/cpu_native/pack.h"
 #include "engines/cpu_native/path.h"
+#include "engines/cpu_native/stream.h"
 
 namespace octavo::cpu_native {
 
@@ -77,12 +78,15 @@ std::int64_t block_tiles(std::int64_t channel_pitch) {
 
 class WinogradPlan final : public Plan {
  public:
-  WinogradPlan(const Problem& p, const WinogradIsa& isa, CpuIsa level) : p_(p), g_(p), isa_(isa), level_(level) {}
+  WinogradPlan(const Problem& p, const WinogradIsa& isa, const DeviceTraits& device, double work_us)
+      : p_(p), g_(p), isa_(isa), level_(device.isa), work_us_(work_us) {
+    stream_ = worth_streaming(device, p.x.elements() + p.y.elements());
+  }
 
   error_t init(const BuildOptions& options) {
     OCTAVO_RETURN_IF_ERROR(epilogue_.compile(p_, level_));
     shape_ = PackedFilterShape(g_, *isa_.products);
-    slots_ = std::max(1, num_threads());
+    slots_ = threads_for(work_us_ + epilogue_.interpreted_us());
     w_signed_ = p_.w.type == DataType_t::INT8;
     w_zero_ = p_.zero_points.filter == ZeroPoints::Filter::scalar ? p_.zero_points.w : 0;
     tiles_h_ = ceil_div(g_.out[1], kWinogradTile);
@@ -134,12 +138,14 @@ class WinogradPlan final : public Plan {
       transform_filter(krsc, a.words, a.filter);
       filter = a.filter;
     }
-    const TileEpilogue::Bound bound = epilogue_.bind(args, a.params);
+    TileEpilogue::Bound bound = epilogue_.bind(args, a.params);
+    bound.stream = stream_;
     const std::int64_t blocks = ceil_div(total_tiles(), block_tiles_) * k_parts_;
     std::atomic<std::int64_t> next{0};
     parallel_for(std::min<std::int64_t>(slots_, blocks), [&](std::int64_t slot, int) {
       const Scratch s = scratch(a, slot);
       for (std::int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < blocks;) run_block(args, bound, filter, s, i);
+      if (stream_) stream_fence();
     });
     return {};
   }
@@ -418,10 +424,11 @@ class WinogradPlan final : public Plan {
   const Geometry g_;
   const WinogradIsa& isa_;
   const CpuIsa level_;
+  const double work_us_;
   TileEpilogue epilogue_;
   PackedFilterShape shape_;
   AlignedBytes filter_;
-  bool w_signed_ = true, native_chunks_ = true;
+  bool w_signed_ = true, native_chunks_ = true, stream_ = false;
   std::int32_t w_zero_ = 0;
   std::int64_t tiles_h_ = 1, tiles_w_ = 1, pitch_ = 0, block_tiles_ = 1, k_parts_ = 1, c_parts_ = 1;
   int slots_ = 1;
@@ -452,7 +459,8 @@ error_t winograd_build(const Problem& p, const std::string& config, const Device
   if (!config.empty()) {
     return {error_code_t::INVALID_VALUE, "Config '" + config + "' of path 'winograd' is unknown; it has none."};
   }
-  auto made = std::make_unique<WinogradPlan>(p, winograd_isa(device.isa), device.isa);
+  auto made =
+      std::make_unique<WinogradPlan>(p, winograd_isa(device.isa), device, work_of(winograd_candidates(p, one_thread(device))));
   OCTAVO_RETURN_IF_ERROR(made->init(options));
   plan = std::move(made);
   return {};

@@ -74,6 +74,7 @@ class DepthwisePlan : public Plan {
   std::vector<BehaviorNote_t> behavior_notes() const override {
     return {BehaviorNote_t::RUNTIME_COMPILATION, BehaviorNote_t::SUPPORTS_CUDA_GRAPH_NATIVE_API};
   }
+  std::size_t shared_memory_bytes() const override { return kernel_ ? kernel_->shared_bytes(launch_) : 0; }
   std::string describe() const override {
     static const char* const kPaths[] = {"multiply-add", "dp4a over taps", "dp4a over channels"};
     return "depthwise, " + config_.text() + ", " + kPaths[static_cast<int>(path_)] + ", grid " +

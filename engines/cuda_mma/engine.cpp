@@ -33,7 +33,7 @@ class MmaEngine : public CudaEngine {
     const Rates rates = rates_of(device, l->a);
     std::vector<PlanSpec> list;
     for (const Config& c : enumerate(*l, device))
-      list.push_back({"cuda_mma", c.to_string(), estimate_us(c, *l, device, rates)});
+      list.push_back({"cuda_mma", c.to_string(), estimate_us(c, *l, device, rates), shared_bytes(c, *l)});
     std::stable_sort(list.begin(), list.end(), [](const PlanSpec& a, const PlanSpec& b) { return a.cost_us < b.cost_us; });
     if (list.size() > kMostSpecs) list.resize(kMostSpecs);
     return list;

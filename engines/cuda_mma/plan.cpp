@@ -85,6 +85,7 @@ class MmaPlan : public Plan {
     return simt->build(p, specs.front(), device, options, unaligned_);
   }
 
+  std::size_t shared_memory_bytes() const override { return kernel_ ? kernel_->shared_bytes(launch_) : 0; }
   std::size_t workspace_bytes() const override {
     const std::size_t bytes = partial_bytes_ + x_bytes_ + w_bytes_ + sum_bytes_;
     return bytes == 0 ? 0 : bytes + kAlign;  // its own start may be anywhere

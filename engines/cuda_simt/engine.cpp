@@ -108,6 +108,7 @@ class SimtPlan : public Plan {
   std::vector<BehaviorNote_t> behavior_notes() const override {
     return {BehaviorNote_t::RUNTIME_COMPILATION, BehaviorNote_t::SUPPORTS_CUDA_GRAPH_NATIVE_API};
   }
+  std::size_t shared_memory_bytes() const override { return kernel_ ? kernel_->shared_bytes(launch_) : 0; }
   std::string describe() const override {
     return "direct, one thread or warp an element, grid " + std::to_string(launch_.grid[0]) +
            (kernel_ ? ", " + std::to_string(kernel_->registers()) + " registers" : std::string());

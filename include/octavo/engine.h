@@ -31,7 +31,8 @@ struct Verdict {
 struct PlanSpec {
   std::string engine;
   std::string config;
-  double cost_us = 0;  ///< the cost model's estimate; ranks specs across engines
+  double cost_us = 0;             ///< the cost model's estimate; ranks specs across engines
+  std::int64_t shared_bytes = 0;  ///< what is known before it is built of Plan::shared_memory_bytes: a lower bound
   bool operator==(const PlanSpec&) const = default;
 };
 
@@ -52,6 +53,7 @@ class Plan {
  public:
   virtual ~Plan() = default;
   virtual std::size_t workspace_bytes() const { return 0; }
+  virtual std::size_t shared_memory_bytes() const { return 0; }  ///< the most that a block of its kernels uses on a GPU
   virtual error_t execute(const Args& args) const = 0;
   virtual std::vector<BehaviorNote_t> behavior_notes() const { return {}; }
   virtual std::vector<NumericalNote_t> numerical_notes() const { return {}; }

@@ -118,6 +118,11 @@ def _of_torch(seen: Seen, t: Any, who: str, stream: Optional[int]) -> None:
     device = t.device
     if device.type not in ("cpu", "cuda"):
         raise make_error("INVALID_VARIANT_PACK", f"{who}: a tensor on device '{device}' cannot be used; move it to the CPU or a GPU.")
+    if t.is_neg():
+        raise make_error(
+            "INVALID_VARIANT_PACK",
+            f"{who}: the torch tensor is a view whose memory holds the negated values (is_neg()); pass resolve_neg() of it.",
+        )
     seen.address = t.data_ptr()
     seen.type_name, seen.data_type, seen.item = _dtype_facts(t.dtype)
     seen.shape, seen.strides = list(t.shape), list(t.stride())
@@ -222,6 +227,12 @@ def _vector_view(t: tensor, dim: List[int], stride: List[int], dtype: data_type)
     return [*dim, count], [*(s * count for s in stride), 1]
 
 
+def _checked_address(value: int, who: str) -> int:
+    if not 0 <= value < 2**64:
+        raise make_error("INVALID_VARIANT_PACK", f"{who} is bound to the int {value}, which is no address; pass 0 to 2^64 - 1.")
+    return value
+
+
 def bind(t: tensor, value: Any, stream: Optional[int]) -> Tuple[NativeBuffer, Any]:
     """A buffer for the native execute(), and what must stay alive until it returns.
 
@@ -229,12 +240,18 @@ def bind(t: tensor, value: Any, stream: Optional[int]) -> Tuple[NativeBuffer, An
     a data_type.
     """
     uid = t._uid
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
-        if not t._is_pass_by_value:
-            return (uid, int(value), 0, [], [], UNKNOWN, -1, -1, False), None
     dtype = t.get_data_type()
-    if t._is_pass_by_value and isinstance(value, (int, float, np.generic)) and not isinstance(value, bool):
+    if t._is_pass_by_value and isinstance(value, (float, np.generic)):
         value = np.full((1,), value, numpy_dtype(dtype))
+    elif isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        address = _checked_address(int(value), f"Tensor '{t._name}' (uid {uid})")
+        if t._is_pass_by_value and 0 < address < 4096:
+            raise make_error(
+                "INVALID_VARIANT_PACK",
+                f"Tensor '{t._name}' (uid {uid}) is passed by value and bound to the int {address}, which would be an address "
+                f"in host memory; pass float({address}) or an array for the value.",
+            )
+        return (uid, address, 0, [], [], UNKNOWN, -1, -1, False), None
     seen = describe(value, f"Tensor '{t._name}' (uid {uid})", stream)
     if not seen.type_name:  # only an address
         return (uid, seen.address, 0, [], [], UNKNOWN, -1, -1, False), seen.keep
@@ -255,7 +272,7 @@ def workspace_address(value: Any, needed: int, stream: Optional[int]) -> Tuple[i
     if value is None:
         return 0, None
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
-        return int(value), None
+        return _checked_address(int(value), "The workspace"), None
     seen = describe(value, "The workspace", stream)
     if seen.type_name and seen.span() < needed:
         raise make_error(

@@ -6,6 +6,7 @@
 """
 
 import enum
+from typing import Any, Type, TypeVar
 
 
 class _Enum(enum.Enum):
@@ -19,6 +20,26 @@ class _Enum(enum.Enum):
         return f"{type(self).__name__}.{self.name}"
 
     __str__ = __repr__
+
+
+_Member = TypeVar("_Member", bound=_Enum)
+
+
+def member(kind: Type[_Member], value: Any, what: str) -> _Member:
+    """A member of an enumeration, from itself or its integer (another enumeration's member with the same name counts too);
+    the error names ``what`` and the valid spellings."""
+    if isinstance(value, kind):
+        return value
+    if isinstance(value, enum.Enum):
+        if type(value).__name__ == kind.__name__ and value.name in kind.__members__:
+            return kind[value.name]
+    elif not isinstance(value, (str, float)):
+        try:
+            return kind(value)
+        except ValueError:
+            pass
+    names = ", ".join(kind.__members__)
+    raise ValueError(f"{what} is {value!r}; it must be a member of octavo.{kind.__name__}: {names}.")
 
 
 class data_type(_Enum):

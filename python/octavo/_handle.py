@@ -84,6 +84,15 @@ class Handle(int):
     def device(self) -> str:
         return "cpu" if self._state.ordinal is None else f"cuda:{self._state.ordinal}"
 
+    def __copy__(self) -> "Handle":
+        return self
+
+    def __deepcopy__(self, memo: Any) -> "Handle":
+        return self
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a handle cannot be pickled: it stands for a device of this process; call create_handle() in the other.")
+
     def __repr__(self) -> str:
         return f"Handle({int(self):#x}, device='{self.device}', stream={self.stream})"
 

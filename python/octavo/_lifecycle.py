@@ -2,16 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """The lifecycle of pygraph: lowering, plans, queries, filters, text."""
 
+import math
 from typing import Any, Dict, List, Optional, Sequence, Tuple, TypeVar, Union
 
 from . import _octavo
 from ._base import GraphBase
 from ._buffers import constant_address
-from ._enums import NodeType, behavior_note, build_plan_policy, data_type, heur_mode, knob_type, numerical_note, tensor_reordering
+from ._enums import (
+    NodeType, behavior_note, build_plan_policy, data_type, heur_mode, knob_type, member, numerical_note, tensor_reordering,
+)  # fmt: skip
 from ._errors import make_error
 from ._handle import check_handle
 from ._node import Node
-from ._tensor import tensor
+from ._tensor import tensor, text, whole
 
 Self = TypeVar("Self", bound="Lifecycle")
 # Stages, in order. A step that needs an earlier one takes it.
@@ -96,8 +99,7 @@ class Lifecycle(GraphBase):
         if t._value is not None:
             rank = len(t.get_dim()) or 1
             dtype = int(t._data_type if t._data_type is not None else data_type.FLOAT)
-            whole = int(t._value) if float(t._value) == int(t._value) else 0
-            native = _octavo.Tensor.scalar(float(t._value), whole, dtype, t._compile_time, rank)
+            native = _octavo.Tensor.scalar(float(t._value), _whole_value(t), dtype, t._compile_time, rank)
         else:
             native = _octavo.Tensor()
             native.is_pass_by_value = t._is_pass_by_value
@@ -141,8 +143,8 @@ class Lifecycle(GraphBase):
             return 0
         if node.type is NodeType.POINTWISE:
             taking_part = [*node.inputs.values(), *(t for t in node.outputs.values() if t._data_type is not None)]
-            whole = node.params["mode"].name in _WHOLE and not any(key != "mode" for key in node.params)
-            if not whole or any(t.get_data_type() in _FLOATS for t in taking_part):
+            integral = node.params["mode"].name in _WHOLE and not any(key != "mode" for key in node.params)
+            if not integral or any(t.get_data_type() in _FLOATS for t in taking_part):
                 return int(data_type.FLOAT)
         return 0
 
@@ -202,8 +204,8 @@ class Lifecycle(GraphBase):
     def create_execution_plan(self: Self, engine_id: int, knobs: Optional[Dict[knob_type, int]] = None) -> Self:
         self.build_operation_graph()
         assert self._native is not None
-        values = [(int(key), int(value)) for key, value in (knobs or {}).items()]
-        self._native.create_execution_plan(engine_id, values)
+        values = [(int(member(knob_type, key, "a knob")), whole(value, f"knob {key}")) for key, value in (knobs or {}).items()]
+        self._native.create_execution_plan(whole(engine_id, "engine_id"), values)
         self._stage = max(self._stage, _PLANNED)
         return self
 
@@ -213,8 +215,9 @@ class Lifecycle(GraphBase):
         self._stage = max(self._stage, _SUPPORTED)
 
     def build_plans(self, policy: build_plan_policy = build_plan_policy.HEURISTICS_CHOICE, *ignored: Any) -> None:
+        wanted = int(member(build_plan_policy, policy, "build_plans(): policy"))
         self._need_plans()
-        self._plans_native().build_plans(int(policy))
+        self._plans_native().build_plans(wanted)
         self._stage = _BUILT
 
     def build_plan_at_index(self: Self, index: int) -> Self:
@@ -290,7 +293,7 @@ class Lifecycle(GraphBase):
     def get_knobs_for_engine(self, engine_id: int) -> List[knob]:
         self.build_operation_graph()
         assert self._native is not None
-        return [knob(knob_type(t), high, low, step) for t, high, low, step in self._native.get_knobs_for_engine(engine_id)]
+        return [knob(knob_type(t), high, low, step) for t, high, low, step in self._native.get_knobs_for_engine(whole(engine_id, "engine_id"))]
 
     def get_engine_and_knobs_at_index(self, index: int) -> Tuple[int, Dict[knob_type, int]]:
         engine, knobs = self._plans_native().get_engine_and_knobs_at_index(self._index(index))
@@ -349,25 +352,25 @@ class Lifecycle(GraphBase):
         return self
 
     def deselect_workspace_greater_than(self: Self, workspace_limit: int) -> Self:
-        return self._filter("deselect_workspace_greater_than", int(workspace_limit))
+        return self._filter("deselect_workspace_greater_than", whole(workspace_limit, "workspace_limit"))
 
     def deselect_shared_mem_greater_than(self: Self, limit: int) -> Self:
-        return self._filter("deselect_shared_mem_greater_than", int(limit))
+        return self._filter("deselect_shared_mem_greater_than", whole(limit, "limit"))
 
     def deselect_engines(self: Self, engine_names: Sequence[str]) -> Self:
-        return self._filter("deselect_engines", [str(name) for name in engine_names])
+        return self._filter("deselect_engines", [text(name, "an engine name") for name in ([engine_names] if isinstance(engine_names, str) else engine_names)])
 
     def select_behavior_notes(self: Self, notes: Sequence[behavior_note]) -> Self:
-        return self._filter("select_behavior_notes", [int(note) for note in notes])
+        return self._filter("select_behavior_notes", _notes(behavior_note, notes))
 
     def deselect_behavior_notes(self: Self, notes: Sequence[behavior_note]) -> Self:
-        return self._filter("deselect_behavior_notes", [int(note) for note in notes])
+        return self._filter("deselect_behavior_notes", _notes(behavior_note, notes))
 
     def select_numeric_notes(self: Self, notes: Sequence[numerical_note]) -> Self:
-        return self._filter("select_numeric_notes", [int(note) for note in notes])
+        return self._filter("select_numeric_notes", _notes(numerical_note, notes))
 
     def deselect_numeric_notes(self: Self, notes: Sequence[numerical_note]) -> Self:
-        return self._filter("deselect_numeric_notes", [int(note) for note in notes])
+        return self._filter("deselect_numeric_notes", _notes(numerical_note, notes))
 
     # ---- text and bytes
     def key(self) -> int:
@@ -392,7 +395,7 @@ class Lifecycle(GraphBase):
         if self._settings["device_properties"] is not None:
             native.set_device_properties(self._settings["device_properties"])
         if isinstance(data, str):
-            native.from_json(data)
+            native.from_json(text(data, "the JSON text"))
             native.validate()
             stage = _VALIDATED
         else:
@@ -416,7 +419,29 @@ class Lifecycle(GraphBase):
         if self._native is None:
             self.validate()
         assert self._native is not None
-        return _tensor_of(self._native.query(uid))
+        return _tensor_of(self._native.query(whole(uid, "uid")))
+
+
+def _notes(kind: Any, notes: Any) -> List[int]:
+    return [int(member(kind, note, "a note")) for note in ([notes] if isinstance(notes, kind) else notes)]
+
+
+_RANGES = {data_type.INT8: (-128, 127), data_type.UINT8: (0, 255), data_type.INT32: (-(2**31), 2**31 - 1), data_type.BOOLEAN: (0, 1)}
+
+
+def _whole_value(t: tensor) -> int:
+    """The value of a scalar as an int64, 0 where it is none; an integer type must hold it exactly."""
+    value = float(t._value) if t._value is not None else 0.0
+    number = int(t._value) if t._value is not None and math.isfinite(value) else None
+    fits = number is not None and number == t._value and -(2**63) <= number < 2**63
+    low, high = _RANGES.get(t.get_data_type(), (-(2**63), 2**63 - 1))
+    if t.get_data_type() in (*_RANGES, data_type.INT64) and not (fits and number is not None and low <= number <= high):
+        raise make_error(
+            "INVALID_VALUE",
+            f"Tensor '{t._name}' is {t.get_data_type().name} and its value is {t._value!r}, which that type cannot hold; "
+            "call set_data_type(FLOAT) on it or pass another value.",
+        )
+    return number if fits and number is not None else 0
 
 
 def _modes(heuristics: Any) -> List[int]:
@@ -424,7 +449,7 @@ def _modes(heuristics: Any) -> List[int]:
         return [int(heur_mode.A), int(heur_mode.FALLBACK)]
     if isinstance(heuristics, heur_mode):
         return [int(heuristics)]
-    return [int(heur_mode(mode)) for mode in heuristics]
+    return [int(member(heur_mode, mode, "a heuristic mode")) for mode in heuristics]
 
 
 def _tensor_of(native: _octavo.Tensor) -> tensor:

@@ -4,7 +4,7 @@
 
 from typing import Any, List, Optional, Sequence
 
-from ._enums import NodeType, convolution_mode, reduction_mode
+from ._enums import NodeType, convolution_mode, member, reduction_mode
 from ._ops_base import OpsBase, trailing
 from ._tensor import tensor
 
@@ -59,7 +59,7 @@ class ConvolutionOps(OpsBase):
         out_dims: Optional[Sequence[int]] = None, is_deterministic: bool = False,
     ) -> tensor:  # fmt: skip
         compute_data_type, name, _ = trailing("reduction", args, compute_data_type, name)
-        params = {"mode": None if mode is None else reduction_mode(mode), "is_deterministic": is_deterministic}
+        params = {"mode": None if mode is None else member(reduction_mode, mode, "reduction(): mode"), "is_deterministic": is_deterministic}
         inputs = {"X": self._operand("reduction", input)}
         return self._add(NodeType.REDUCTION, "reduction", inputs, params, compute_data_type, name, ["Y"], out_dims)[0]
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from ._base import GraphBase
 from ._dtypes import to_data_type
-from ._enums import NodeType, convolution_mode, data_type, pointwise_mode
+from ._enums import NodeType, convolution_mode, data_type, member, pointwise_mode
 from ._node import Node
-from ._tensor import int_list, tensor
+from ._tensor import int_list, tensor, text, whole
 
 
 def is_number(value: Any) -> bool:
@@ -102,10 +102,12 @@ class OpsBase(GraphBase):
             mode = rest.pop(0)
         compute, name, _ = trailing(op, rest, compute, name)
         params: Dict[str, Any] = {key: lists[key] for key in ("pre_padding", "post_padding", "stride", "dilation")}
-        params["convolution_mode"] = convolution_mode(mode)
+        params["convolution_mode"] = member(convolution_mode, mode, f"{op}(): convolution_mode")
         zeros = zero_points.get("w_zero_points")
-        params["x_zero_point"] = zero_points.get("x_zero_point") or 0
-        params["w_zero_point"] = zero_points.get("w_zero_point")
+        for key in ("x_zero_point", "w_zero_point"):
+            zero = zero_points.get(key)
+            params[key] = None if zero is None else whole(zero, f"{op}(): {key}", 32)
+        params["x_zero_point"] = params["x_zero_point"] or 0
         inputs = {ports[0]: self._operand(op, a), ports[1]: self._operand(op, b)}
         if zeros is not None:
             inputs["w_zero_points"] = self._operand(op, zeros)
@@ -117,8 +119,14 @@ class OpsBase(GraphBase):
     ) -> tensor:  # fmt: skip
         compute, name, values = trailing(op, args, compute, name, numeric)
         for key, value in params.items():
-            if value is not None:
-                values[key] = value
+            if value is None:
+                continue
+            if key == "axis":
+                value = whole(value, f"{op}(): axis")
+            elif not is_number(value):
+                keyword = "negative_slope" if key == "slope" else key
+                raise TypeError(f"{op}(): {keyword} is {value!r}; it must be a number.")
+            values[key] = value
         inputs = {f"IN_{i}": self._operand(op, operand) for i, operand in enumerate(operands)}
         settings: Dict[str, Any] = {"mode": pointwise_mode[mode], **values}
         return self._add(NodeType.POINTWISE, op, inputs, settings, compute, name, ["OUT_0"])[0]
@@ -150,8 +158,7 @@ class OpsBase(GraphBase):
         self, type: NodeType, op: str, inputs: Dict[str, tensor], params: Dict[str, Any], compute: Any, name: str,
         ports: Sequence[str], out_dims: Optional[Sequence[int]] = None,
     ) -> List[tensor]:  # fmt: skip
-        if not isinstance(name, str):
-            raise TypeError(f"{op}(): name is {name!r}; it must be a str.")
+        name = text(name, f"{op}(): name")
         self._mutate(f"{op}()")
         dtype = None if compute is None else to_data_type(compute)
         dims = None if out_dims is None else int_list(out_dims, "out_dims")

@@ -15,7 +15,7 @@ from ._buffers import describe
 from ._dtypes import to_data_type
 from ._enums import data_type as DataType
 from ._enums import scalar_type as ScalarType
-from ._enums import tensor_reordering
+from ._enums import member, tensor_reordering
 from ._errors import make_error
 from ._execution import Execution
 from ._foreign_ops import ForeignOps
@@ -25,7 +25,7 @@ from ._lifecycle import Lifecycle
 from ._node import Node
 from ._ops import ConvolutionOps, PointwiseOps
 from ._ops_base import is_number
-from ._tensor import int_list
+from ._tensor import int_list, text, whole
 from ._tensor import tensor as Tensor
 
 class pygraph(ConvolutionOps, PointwiseOps, ForeignOps, Lifecycle, Execution):
@@ -69,17 +69,18 @@ class pygraph(ConvolutionOps, PointwiseOps, ForeignOps, Lifecycle, Execution):
         dims = int_list(dim, "dim")
         strides = row_major(dims) if stride is None else int_list(stride, "stride")
         dtype = None if data_type is None else to_data_type(data_type)
+        text(name, "name")
         if uid is not None and uid != -1 and uid in self._by_uid and self._by_uid[uid]._uid_assigned:
             raise make_error("INVALID_VALUE", _duplicate(uid, name, self._by_uid[uid]))
         self._mutate("tensor()")
         t = self._new_tensor(name or f"tensor_{len(self._tensors)}")
         t._dim, t._stride, t._data_type = dims, strides, dtype
         t._is_virtual, t._is_pass_by_value = bool(is_virtual), bool(is_pass_by_value)
-        t._ragged_offset, t._ragged_multiplier = ragged_offset, ragged_offset_multiplier
+        t._ragged_offset, t._ragged_multiplier = ragged_offset, whole(ragged_offset_multiplier, "ragged_offset_multiplier")
         if reordering_type is not None:
-            t._reordering = tensor_reordering(reordering_type)
+            t._reordering = member(tensor_reordering, reordering_type, f"reordering_type of tensor '{t._name}'")
         if alignment_value is not None:
-            t._alignment = alignment_value
+            t._alignment = whole(alignment_value, f"alignment_value of tensor '{t._name}'")
         if uid is not None and uid != -1:
             t.set_uid(uid)
         return t
@@ -100,7 +101,8 @@ class pygraph(ConvolutionOps, PointwiseOps, ForeignOps, Lifecycle, Execution):
         seen = describe(template, "tensor_like()")
         if seen.data_type is None:
             raise TypeError(f"tensor_like() got an array of {seen.type_name}, which no data_type names.")
-        t = self.tensor(seen.shape, seen.strides, seen.data_type, is_virtual, name=name)
+        # An array without dims is one element, as a tensor with one dim is.
+        t = self.tensor(seen.shape or [1], seen.strides or [1], seen.data_type, is_virtual, name=name)
         if seen.on_host and self._handle is not None and self._handle.is_cuda:
             t._is_pass_by_value = True
         return t
@@ -109,11 +111,16 @@ class pygraph(ConvolutionOps, PointwiseOps, ForeignOps, Lifecycle, Execution):
         """A FLOAT scalar that the graph owns (set_data_type() changes the type)."""
         if not is_number(value):
             raise TypeError(f"tensor_scalar() takes a number, not {type(value).__name__}.")
+        kind = member(ScalarType, scalar_type, "tensor_scalar(): scalar_type")
+        text(name, "name")
         self._mutate("tensor_scalar()")
         t = self._new_tensor(name or f"scalar_{len(self._tensors)}")
         t._dim, t._stride, t._data_type = [1, 1, 1, 1], [1, 1, 1, 1], DataType.FLOAT
-        t._is_pass_by_value, t._value, t._compile_time = True, value, int(scalar_type) == 1
+        t._is_pass_by_value, t._value, t._compile_time = True, value, kind is ScalarType.COMPILE_TIME_CONST
         return t
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a graph can be neither copied nor pickled; serialize() gives its bytes, and deserialize() takes them.")
 
     def _new_tensor(self, name: str) -> Tensor:
         while self._next_uid in self._by_uid:

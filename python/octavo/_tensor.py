@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Un
 from . import _octavo
 from ._dtypes import to_data_type
 from ._enums import data_type as DataType
-from ._enums import tensor_reordering
+from ._enums import member, tensor_reordering
 from ._errors import make_error
 from ._infer import infer_dim, infer_stride
 
@@ -21,9 +21,34 @@ if TYPE_CHECKING:
 def int_list(values: Any, what: str) -> List[int]:
     """Lists, tuples, torch.Size, NumPy arrays of whole numbers; anything else is a TypeError that names ``what``."""
     try:
-        return [_as_int(v) for v in values]
+        ints = [_as_int(v) for v in values]
     except TypeError:
         raise TypeError(f"{what} is {values!r}; it must be a list of ints.") from None
+    if any(not -(2**63) <= v < 2**63 for v in ints):
+        raise make_error("INVALID_VALUE", f"{what} is {ints}; every value must fit in 64 bits.")
+    return ints
+
+
+def whole(value: Any, what: str, bits: int = 64) -> int:
+    """An int of so many bits; the errors name ``what``."""
+    try:
+        number = _as_int(value)
+    except TypeError:
+        raise TypeError(f"{what} is {value!r}; it must be an int.") from None
+    if not -(2 ** (bits - 1)) <= number < 2 ** (bits - 1):
+        raise make_error("INVALID_VALUE", f"{what} is {number}; it must fit in {bits} bits.")
+    return number
+
+
+def text(value: Any, what: str) -> str:
+    """A str that UTF-8 can hold (no lone surrogates)."""
+    if not isinstance(value, str):
+        raise TypeError(f"{what} is {value!r}; it must be a str.")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise make_error("INVALID_VALUE", f"{what} is {value!r}, which UTF-8 cannot hold; pass valid text.") from None
+    return value
 
 
 def _attribute(getter: Any, setter: Any) -> Any:
@@ -68,10 +93,9 @@ class tensor:
         return self._name
 
     def set_name(self, name: str) -> "tensor":
-        if not isinstance(name, str):
-            raise TypeError(f"name is {name!r}; it must be a str.")
+        value = text(name, "name")
         self._touch("set_name")
-        self._name = name
+        self._name = value
         return self
 
     def get_uid(self) -> int:
@@ -82,7 +106,7 @@ class tensor:
         return True
 
     def set_uid(self, uid: int) -> "tensor":
-        uid = _as_int(uid)
+        uid = whole(uid, f"uid of tensor '{self._name}'")
         self._touch("set_uid")
         if self.owner is not None:
             self.owner._claim_uid(self, uid)
@@ -178,7 +202,7 @@ class tensor:
         return self._reordering
 
     def set_reordering_type(self, reordering_type: tensor_reordering) -> "tensor":
-        value = tensor_reordering(reordering_type)
+        value = member(tensor_reordering, reordering_type, f"reordering_type of tensor '{self._name}'")
         self._touch("set_reordering_type")
         self._reordering = value
         return self
@@ -187,7 +211,7 @@ class tensor:
         return self._alignment
 
     def set_alignment(self, alignment: int) -> "tensor":
-        value = _as_int(alignment)
+        value = whole(alignment, f"alignment of tensor '{self._name}'")
         self._touch("set_alignment")
         self._alignment = value
         return self
@@ -201,7 +225,8 @@ class tensor:
         return self._vector[1]
 
     def set_vector_count_and_dimension(self, vector_count: int, vector_dimension: int) -> "tensor":
-        value = (_as_int(vector_count), _as_int(vector_dimension))
+        what = f"of tensor '{self._name}'"
+        value = (whole(vector_count, f"vector_count {what}"), whole(vector_dimension, f"vector_dimension {what}"))
         self._touch("set_vector_count_and_dimension")
         self._vector = value
         return self
@@ -215,7 +240,7 @@ class tensor:
         return self._ragged_multiplier
 
     def set_ragged_offset_multiplier(self, multiplier: int) -> "tensor":
-        value = _as_int(multiplier)
+        value = whole(multiplier, f"ragged_offset_multiplier of tensor '{self._name}'")
         self._touch("set_ragged_offset_multiplier")
         self._ragged_multiplier = value
         return self
@@ -273,6 +298,12 @@ class tensor:
 
     def __repr__(self) -> str:
         return json.dumps(self.describe())
+
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            f"tensor '{self._name}' can be neither copied nor pickled: it belongs to its graph; use tensor_like(), or the "
+            "graph's serialize() and deserialize()."
+        )
 
 
 Tensor = tensor

@@ -123,13 +123,9 @@ void execute(const Graph& graph, std::uintptr_t handle, const std::vector<Buffer
 void execute_with_overrides(const Graph& graph, std::uintptr_t handle, const std::vector<Buffer>& buffers,
                             std::uintptr_t workspace, std::int64_t index, const Ints& uids, const std::vector<Ints>& shapes,
                             const std::vector<Ints>& strides) {
-  void* scratch = reinterpret_cast<void*>(workspace);
-  const Graph::UidMap pointers = to_pointers(buffers);
-  if (index < 0) {
-    check(graph.execute(to_handle(handle), pointers, scratch, uids, shapes, strides));
-  } else {
-    check(graph.execute_plan_at_index(to_handle(handle), pointers, scratch, index, uids, shapes, strides));
-  }
+  const std::int64_t plan = index < 0 ? graph.get_selected_plan_index() : index;
+  check(graph.execute_plan_at_index(to_handle(handle), to_buffers(buffers), reinterpret_cast<void*>(workspace), plan, uids,
+                                    shapes, strides));
 }
 
 template <class Enum>

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/env.h"
+#include "core/parallel_limits.h"
 
 namespace octavo {
 namespace {
@@ -98,6 +99,8 @@ class Pool {
   std::atomic<bool> stop_{false};
 };
 
+constexpr double kWorthWaking = 20;  // microseconds
+std::atomic<double> g_worth_waking{kWorthWaking};
 std::atomic<int> g_threads{0};
 std::atomic_flag g_busy = ATOMIC_FLAG_INIT;
 Pool* g_pool = nullptr;  // guarded by g_busy; never destroyed at exit, because user threads may still be inside
@@ -122,6 +125,10 @@ int num_threads() {
 }
 
 void set_num_threads(int threads) { g_threads.store(threads < 1 ? default_threads() : std::min(threads, kMaxThreads)); }
+
+int threads_for(double work_us) { return work_us < g_worth_waking.load(std::memory_order_relaxed) ? 1 : num_threads(); }
+
+void set_least_parallel_work(double work_us) { g_worth_waking.store(work_us < 0 ? kWorthWaking : work_us); }
 
 void parallel_for(std::int64_t tasks, TaskRef task) { parallel_for(tasks, num_threads(), task); }
 

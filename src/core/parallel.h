@@ -15,6 +15,10 @@ namespace octavo {
 int num_threads();
 void set_num_threads(int threads);  ///< for the command line and tests; 0 = back to the default
 
+/// Threads for `work_us` microseconds of one core's work: waking the pool costs about 10, and milliseconds on a loaded
+/// machine, so little work stays on the caller.
+int threads_for(double work_us);
+
 /// A borrowed callable: no allocation on the execute path.
 class TaskRef {
  public:

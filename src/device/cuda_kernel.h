@@ -35,6 +35,10 @@ class Kernel {
 
   int registers() const { return registers_; }
   int static_shared() const { return static_shared_; }
+  /// Of one block: what the kernel declares and what the launch adds.
+  std::size_t shared_bytes(const Launch& launch) const {
+    return static_cast<std::size_t>(static_shared_) + launch.shared_bytes;
+  }
   int local_bytes() const { return local_bytes_; }
   /// Blocks of this kernel that one multiprocessor holds at once; at least 1 is returned.
   int blocks_per_multiprocessor(int threads, int dynamic_shared) const;

@@ -75,6 +75,72 @@ bool same_places(TensorDesc const& d, BoundBuffer const& b) {
   return true;
 }
 
+/// Whether the bytes of two tensors meet anywhere, exactly: interleaved views of one buffer (channel slices) do not. The
+/// addresses of each are sums of stride * index, so this asks for an integer solution of one equation, largest strides first;
+/// nested strides leave one or two candidates a level. Out of budget (strides that interleave at random), they count as apart.
+class MeetingPoint {
+ public:
+  MeetingPoint(BoundTensor const& a, BoundTensor const& b) {
+    add(a, 1);
+    add(b, -1);
+    std::sort(terms_.begin(), terms_.end(), [](Term const& l, Term const& r) { return l.step > r.step; });
+    for (std::size_t i = terms_.size(); i-- > 0;) {
+      terms_[i].low = terms_[i].step * terms_[i].from + (i + 1 < terms_.size() ? terms_[i + 1].low : 0);
+      terms_[i].high = terms_[i].step * terms_[i].to + (i + 1 < terms_.size() ? terms_[i + 1].high : 0);
+    }
+  }
+
+  /// Whether some address of a equals one of b, which starts `distance` bytes behind a.
+  bool exists(std::int64_t distance) { return solve(0, distance); }
+
+ private:
+  struct Term {
+    std::int64_t step, from, to;     // step * v, with v from..to
+    std::int64_t low = 0, high = 0;  // what this and the smaller terms can add up to
+  };
+
+  void add(BoundTensor const& t, std::int64_t sign) {
+    std::int64_t const size = std::max<std::int64_t>(1, element_bytes(t.desc.type));
+    Walk w = walk_of(t.desc);
+    for (auto& [stride, count] : w) stride *= size;
+    w.emplace_back(1, size);
+    for (auto const& [step, count] : w) {
+      if (step == 0 || count <= 1) continue;
+      auto same = std::find_if(terms_.begin(), terms_.end(), [s = step](Term const& term) { return term.step == s; });
+      if (same == terms_.end()) same = terms_.insert(terms_.end(), Term{step, 0, 0});
+      (sign > 0 ? same->to : same->from) += sign * (count - 1);
+    }
+  }
+
+  bool solve(std::size_t i, std::int64_t rest) {
+    if (i == terms_.size()) return rest == 0;
+    if (--budget_ < 0 || rest < terms_[i].low || rest > terms_[i].high) return false;
+    std::int64_t const low = i + 1 < terms_.size() ? terms_[i + 1].low : 0,
+                       high = i + 1 < terms_.size() ? terms_[i + 1].high : 0;
+    Term const& term = terms_[i];
+    for (std::int64_t v = std::max(term.from, floor_div(rest - high, term.step)); v <= term.to && rest - v * term.step >= low;
+         ++v)
+      if (solve(i + 1, rest - v * term.step)) return true;
+    return false;
+  }
+
+  static std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
+
+  std::vector<Term> terms_;
+  int budget_ = 20000;
+};
+
+bool share_a_byte(BoundTensor const& a, void const* at, BoundTensor const& b, void const* bt) {
+  return MeetingPoint(a, b).exists(
+      static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(bt) - reinterpret_cast<std::intptr_t>(at)));
+}
+
+bool ranges_meet(BoundTensor const& t, void const* at, void const* range, std::int64_t bytes) {
+  if (t.is_host_scalar || t.span_bytes == 0 || bytes == 0) return false;
+  auto const t0 = reinterpret_cast<std::uintptr_t>(at), r0 = reinterpret_cast<std::uintptr_t>(range);
+  return t0 < r0 + static_cast<std::uintptr_t>(bytes) && r0 < t0 + static_cast<std::uintptr_t>(t.span_bytes);
+}
+
 std::string how_declared(BoundTensor const& t) {
   switch (t.origin) {
     case TypeOrigin::io_data_type:
@@ -186,12 +252,30 @@ error_t check_buffer(BoundTensor const& t, BoundBuffer const& b, DeviceTraits co
   return {};
 }
 
-error_t check_overlap(BoundTensor const& a, BoundBuffer const& a_buffer, BoundTensor const& b, BoundBuffer const& b_buffer) {
-  auto const a0 = reinterpret_cast<std::uintptr_t>(a_buffer.ptr), b0 = reinterpret_cast<std::uintptr_t>(b_buffer.ptr);
-  auto const a1 = a0 + static_cast<std::uintptr_t>(a.span_bytes), b1 = b0 + static_cast<std::uintptr_t>(b.span_bytes);
-  if (a1 <= b0 || b1 <= a0 || a.span_bytes == 0 || b.span_bytes == 0) return {};
-  return bad_pack(label(a) + " is an output and overlaps " + label(b) +
-                  ", which a convolution reads while it is written; bind separate buffers.");
+error_t check_overlaps(std::vector<BoundTensor> const& bound, void* const* pointers, void const* workspace,
+                       std::int64_t workspace_bytes) {
+  for (std::size_t o = 0; o < bound.size(); ++o) {
+    BoundTensor const& out = bound[o];
+    if (workspace && ranges_meet(out, pointers[o], workspace, workspace_bytes)) {
+      return bad_pack("The workspace (" + std::to_string(workspace_bytes) + " bytes) overlaps the buffer bound to " +
+                      label(out) + "; pass memory of its own as the workspace.");
+    }
+    if (!out.is_output) continue;
+    for (std::size_t i = 0; i < bound.size(); ++i) {
+      BoundTensor const& other = bound[i];
+      if (i == o || (other.is_output && i < o) || !ranges_meet(other, pointers[i], pointers[o], out.span_bytes)) continue;
+      bool const in_place = !other.is_output && !other.is_convolution_input && pointers[i] == pointers[o] &&
+                            element_bytes(other.desc.type) == element_bytes(out.desc.type) &&
+                            walk_of(other.desc) == walk_of(out.desc);
+      if (in_place || !share_a_byte(out, pointers[o], other, pointers[i])) continue;
+      return bad_pack(label(out) + " is an output and overlaps " + label(other) +
+                      (other.is_output              ? ", another output"
+                       : other.is_convolution_input ? ", which a convolution reads while it is written"
+                                                    : ", which is read while it is written and is not the same places") +
+                      "; bind separate buffers.");
+    }
+  }
+  return {};
 }
 
 }  // namespace octavo::graph

@@ -17,7 +17,9 @@ error_t check_reachable(handle_t handle, std::vector<BoundTensor> const& bound, 
 /// A buffer that carries its type: type, size, strides, device and alignment against the declared tensor.
 error_t check_buffer(BoundTensor const& tensor, BoundBuffer const& buffer, DeviceTraits const& device);
 
-/// The buffers of one execution against each other: an output must not overlap what a convolution reads.
-error_t check_overlap(BoundTensor const& a, BoundBuffer const& a_buffer, BoundTensor const& b, BoundBuffer const& b_buffer);
+/// The buffers of one execution against each other and the workspace: an output must not share bytes with another output or
+/// with what is read while it is written. An operand of the epilogue may be the output itself.
+error_t check_overlaps(std::vector<BoundTensor> const& bound, void* const* pointers, void const* workspace,
+                       std::int64_t workspace_bytes);
 
 }  // namespace octavo::graph

@@ -41,6 +41,7 @@ error_t run(GraphPlan const& plan, handle_t handle, void* workspace, Find const&
     if (!find(bound[i], i, pack.data()[i])) return missing(bound[i]);
     OCTAVO_RETURN_IF_ERROR(check_address(bound[i], pack.data()[i]));
   }
+  OCTAVO_RETURN_IF_ERROR(check_overlaps(bound, pack.data(), workspace, plan.workspace_bytes()));
   OCTAVO_RETURN_IF_ERROR(check_reachable(handle, bound, pack.data()));
   return plan.execute(pack.data(), workspace, handle->stream);
 }
@@ -240,13 +241,6 @@ error_t check_all(GraphPlan const& plan, std::unordered_map<std::int64_t, BoundB
     if (it == buffers.end()) return missing(t);
     OCTAVO_RETURN_IF_ERROR(check_buffer(t, it->second, plan.device()));
   }
-  for (BoundTensor const& out : bound) {
-    if (!out.is_output) continue;
-    for (BoundTensor const& in : bound) {
-      if (&in == &out || !in.is_convolution_input) continue;
-      OCTAVO_RETURN_IF_ERROR(check_overlap(out, buffers.find(out.uid)->second, in, buffers.find(in.uid)->second));
-    }
-  }
   return {};
 }
 }  // namespace
@@ -255,7 +249,10 @@ error_t Graph::check_bindings(handle_t handle, std::unordered_map<uid_t, BoundBu
   GraphPlan const* plan = nullptr;
   OCTAVO_RETURN_IF_ERROR(impl_->plan_at(impl_->plans.candidate, plan));
   OCTAVO_RETURN_IF_ERROR(check_same_device(handle, plan->device()));
-  return check_all(*plan, buffers);
+  OCTAVO_RETURN_IF_ERROR(check_all(*plan, buffers));
+  std::vector<void*> pointers;
+  for (BoundTensor const& t : plan->lowered().bound) pointers.push_back(buffers.find(t.uid)->second.ptr);
+  return check_overlaps(plan->lowered().bound, pointers.data(), nullptr, 0);
 }
 
 error_t Graph::execute(handle_t handle, std::unordered_map<uid_t, BoundBuffer> const& buffers, void* workspace) const {
@@ -263,9 +260,10 @@ error_t Graph::execute(handle_t handle, std::unordered_map<uid_t, BoundBuffer> c
 }
 
 error_t Graph::execute_plan_at_index(handle_t handle, std::unordered_map<uid_t, BoundBuffer> const& buffers, void* workspace,
-                                     std::int64_t index) const {
-  GraphPlan const* plan = nullptr;
-  OCTAVO_RETURN_IF_ERROR(impl_->plan_at(index, plan));
+                                     std::int64_t index, Ints const& override_uids, std::vector<Ints> const& override_shapes,
+                                     std::vector<Ints> const& override_strides) const {
+  std::shared_ptr<const GraphPlan> plan;
+  OCTAVO_RETURN_IF_ERROR(plan_for(*impl_, index, {override_uids, override_shapes, override_strides}, plan));
   OCTAVO_RETURN_IF_ERROR(check_all(*plan, buffers));
   return run(*plan, handle, workspace, [&](BoundTensor const& t, std::size_t, void*& out) {
     out = buffers.find(t.uid)->second.ptr;

@@ -314,7 +314,7 @@ std::int64_t Graph::get_selected_plan_index() const { return impl_->plans.candid
 // -------------------------------------------------------------------------------------------------------------------
 
 Graph& Graph::deselect_workspace_greater_than(std::int64_t bytes) { return impl_->plans.workspace_limit = bytes, *this; }
-Graph& Graph::deselect_shared_mem_greater_than(std::int64_t) { return *this; }  // engines stay within the device's limit
+Graph& Graph::deselect_shared_mem_greater_than(std::int64_t bytes) { return impl_->plans.shared_limit = bytes, *this; }
 
 Graph& Graph::deselect_engines(std::vector<std::string> const& names) {
   for (PlanEntry& e : impl_->plans.entries) {

@@ -75,6 +75,7 @@ error_t GraphPlan::build(LoweredPtr const& lowered, PlanSpec const& main_spec, T
       options.constant_filter = conv->constant_filter;
       OCTAVO_RETURN_IF_ERROR(build_plan(conv->problem, spec, *device, options, made.conv));
       engine_bytes = std::max(engine_bytes, static_cast<std::int64_t>(made.conv->workspace_bytes()));
+      plan->shared_bytes_ = std::max(plan->shared_bytes_, static_cast<std::int64_t>(made.conv->shared_memory_bytes()));
       std::vector<BehaviorNote_t> const behavior = made.conv->behavior_notes();
       every_captures = every_captures && std::find(behavior.begin(), behavior.end(),
                                                    BehaviorNote_t::SUPPORTS_CUDA_GRAPH_NATIVE_API) != behavior.end();
@@ -210,11 +211,18 @@ bool PlanList::has(PlanSpec const& spec) const {
                      [&](PlanEntry const& e) { return e.spec.engine == spec.engine && e.spec.config == spec.config; });
 }
 
+error_t PlanList::too_much_shared(std::string const& name, std::int64_t bytes) const {
+  return no_plan("Deselecting execution plan " + name + ": it uses " + std::to_string(bytes) +
+                 " bytes of shared memory a block, more than the " + std::to_string(shared_limit) +
+                 " of deselect_shared_mem_greater_than.");
+}
+
 error_t PlanList::build(LoweredPtr const& lowered, TraitsPtr const& device, std::size_t i) {
   PlanEntry& e = entries[i];
   if (e.barred) return no_plan(e.barred_reason);
   if (!e.plan) {
     if (e.build_error.is_bad()) return e.build_error;
+    if (shared_limit >= 0 && e.spec.shared_bytes > shared_limit) return too_much_shared(e.name(), e.spec.shared_bytes);
     e.build_error = GraphPlan::build(lowered, e.spec, device, e.plan);
     OCTAVO_RETURN_IF_ERROR(e.build_error);
   }
@@ -232,6 +240,9 @@ error_t PlanList::build(LoweredPtr const& lowered, TraitsPtr const& device, std:
     if (has_note(e.plan->numeric_notes(), n)) return deselected(std::string("it has the note ") + to_string(n) + ".");
   if (workspace_limit >= 0 && e.plan->workspace_bytes() > workspace_limit) {
     return no_plan("Skipping plan since workspace violation. Requires " + std::to_string(e.plan->workspace_bytes()));
+  }
+  if (shared_limit >= 0 && e.plan->shared_memory_bytes() > shared_limit) {
+    return too_much_shared(e.name(), e.plan->shared_memory_bytes());
   }
   return {};
 }

@@ -32,6 +32,7 @@ class GraphPlan {
   Lowered const& lowered() const { return *lowered_; }
   DeviceTraits const& device() const { return *device_; }
   std::int64_t workspace_bytes() const { return workspace_bytes_; }
+  std::int64_t shared_memory_bytes() const { return shared_bytes_; }  ///< the most of its steps, for a block on a GPU
   std::vector<BehaviorNote_t> const& behavior_notes() const { return behavior_; }
   std::vector<NumericalNote_t> const& numeric_notes() const { return numeric_; }
   std::vector<PlanSpec> const& step_specs() const { return specs_; }  ///< one for each step; empty engine = no convolution
@@ -54,6 +55,7 @@ class GraphPlan {
   std::vector<std::int64_t> slot_offsets_;
   std::int64_t engine_offset_ = 0;
   std::int64_t workspace_bytes_ = 0;
+  std::int64_t shared_bytes_ = 0;
   std::vector<BehaviorNote_t> behavior_;
   std::vector<NumericalNote_t> numeric_;
 };
@@ -81,6 +83,7 @@ struct PlanList {
   std::vector<PlanEntry> entries;
   std::int64_t candidate = -1;
   std::int64_t workspace_limit = -1;
+  std::int64_t shared_limit = -1;
   std::vector<BehaviorNote_t> behavior_selected, behavior_deselected;
   std::vector<NumericalNote_t> numeric_selected, numeric_deselected;
   std::shared_ptr<std::mutex> lock = std::make_shared<std::mutex>();  ///< plans are built behind const queries too
@@ -88,6 +91,7 @@ struct PlanList {
   /// Builds entry i if it is not, and says whether the filters let it through.
   error_t build(LoweredPtr const& lowered, TraitsPtr const& device, std::size_t i);
   bool has(PlanSpec const& spec) const;
+  error_t too_much_shared(std::string const& name, std::int64_t bytes) const;
 };
 
 /// Engines that accept the main problem, in registration order; a graph without a convolution has one engine of its own.

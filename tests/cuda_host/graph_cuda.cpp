@@ -80,6 +80,30 @@ TEST_F(CudaGraph, executes_on_device_memory_only) {
   EXPECT_NE(elsewhere.err_msg.find("device 1"), std::string::npos) << elsewhere.err_msg;
 }
 
+TEST_F(CudaGraph, deselects_plans_by_shared_memory) {
+  Graph h;
+  h.set_io_data_type(DataType_t::HALF).set_compute_data_type(DataType_t::FLOAT);
+  auto image = h.tensor(Tensor_attributes().set_name("X").set_dim({2, 64, 28, 28}).set_stride({64 * 784, 1, 64 * 28, 64}));
+  auto filter = h.tensor(Tensor_attributes().set_name("W").set_dim({64, 64, 3, 3}).set_stride({576, 1, 192, 64}));
+  h.conv_fprop(image, filter, Conv_fprop_attributes().set_padding({1, 1}).set_stride({1, 1}).set_dilation({1, 1}))
+      ->set_output(true);
+  ASSERT_TRUE(h.validate().is_good());
+  ASSERT_TRUE(h.build_operation_graph(handle).is_good());
+  ASSERT_TRUE(h.create_execution_plans({HeurMode_t::A}).is_good());
+  std::string name;
+  ASSERT_TRUE(h.check_support().is_good());
+  ASSERT_TRUE(h.get_plan_name_at_index(0, name).is_good());
+  ASSERT_NE(name.find("cuda_mma"), std::string::npos) << name;
+  h.deselect_shared_mem_greater_than(1024);  // less than any pipeline of tiles
+  const error_t barred = h.build_plan_at_index(0);
+  EXPECT_TRUE(barred.is_bad());
+  EXPECT_NE(barred.err_msg.find("deselect_shared_mem_greater_than"), std::string::npos) << barred.err_msg;
+  ASSERT_TRUE(h.check_support().is_good());
+  ASSERT_TRUE(h.build_plans().is_good());
+  ASSERT_TRUE(h.get_plan_name(name).is_good());
+  EXPECT_EQ(name.find("cuda_mma"), std::string::npos) << name;
+}
+
 TEST_F(CudaGraph, populates_and_updates_a_graph) {
   const cuda::Driver& d = *cuda::driver();
   cuda::Context context = nullptr;

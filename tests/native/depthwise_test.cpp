@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Octavo Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Path "depthwise_s8" of cpu_native, every instruction set, equal to cpu_reference in every bit.
+// Paths "depthwise_s8" and "depthwise_flat" of cpu_native, every instruction set, equal to cpu_reference in every bit.
 
 #include <string>
 
@@ -24,6 +24,7 @@ const char* kEpilogues[] = {
 
 /// Widths around the lanes (16, 32, 64), the tile (64 columns) and the four shared rows.
 TEST(DepthwiseS8, RandomShapes) {
+  int flat = 0;
   for (int i = 0; i < 250; ++i) {
     verify::Rng rng(static_cast<std::uint64_t>(i) + 77);
     const std::int64_t c = rng.pick<std::int64_t>({1, 3, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 80, 96, 97, 129, 144});
@@ -48,15 +49,52 @@ TEST(DepthwiseS8, RandomShapes) {
     options.seed = static_cast<std::uint64_t>(i);
     options.constant_filter = rng.chance(50);
     options.misalign_elements = rng.chance(30) ? 1 : 0;
-    check_everywhere(problem_of(line), "depthwise_s8", options);
+    const Problem p = problem_of(line);
+    check_everywhere(p, "depthwise_s8", options);
+    // It takes rows without gaps, on VNNI.
+    const bool meant_for_flat = p.x.vector == 1;
+    flat += meant_for_flat;
+    for (const DeviceTraits& device : forced_devices()) {
+      if (device.isa < CpuIsa::avx512_vnni || !meant_for_flat) continue;
+      EXPECT_TRUE(find_engine("cpu_native")->accepts(p, device));
+      bool listed = false;
+      for (const PlanSpec& spec : find_engine("cpu_native")->specs(p, device)) listed |= spec.config == "depthwise_flat";
+      EXPECT_TRUE(listed) << line;
+    }
+    check_everywhere(p, "depthwise_flat", options, false);
     if (testing::Test::HasFailure()) break;
   }
+  EXPECT_GT(flat, 100);
 }
 
 TEST(DepthwiseS8, OneDimension) {
   verify::Options options;
   check_everywhere(problem_of("fprop n=2 c=70 size=200 k=70 groups=70 filter=9 pad=4 stride=2 x=s8:nhwc w=s8:nhwc y=s32:nhwc"),
                    "depthwise_s8", options);
+}
+
+/// Large enough to be streamed past the caches, with rows that end in the middle of a line, on strips of several threads.
+TEST(DepthwiseS8, StreamedRows) {
+  DeviceTraits device = with_isa(host_cpu(), CpuIsa::avx512_vnni);
+  if (device.isa != CpuIsa::avx512_vnni) GTEST_SKIP() << "no AVX-512 VNNI here";
+  device.name = "Intel";
+  device.l2_bytes = 100 << 10;  // so that small tensors count as large
+  for (const char* shape :
+       {"c=48 size=61x59 k=48 groups=48 filter=3x3 pad=1x1", "c=33 size=64x70 k=33 groups=33 filter=3x3 pad=1x1 stride=2x2"}) {
+    const Problem p = problem_of(std::string("fprop n=3 ") + shape + " x=s8:nhwc w=s8:nhwc " + kEpilogues[0]);
+    verify::Options options;
+    options.runs = 2;
+    std::unique_ptr<verify::Case> c;
+    ASSERT_TRUE(verify::Case::make(p, options, c).is_good());
+    PlanSpec spec;
+    spec.engine = "cpu_native";
+    spec.config = "depthwise_flat";
+    std::unique_ptr<Plan> plan;
+    ASSERT_TRUE(find_engine("cpu_native")->build(p, spec, device, {}, plan).is_good());
+    EXPECT_NE(plan->describe().find("streamed"), std::string::npos) << plan->describe();
+    const verify::Report r = c->check(spec, device);
+    EXPECT_TRUE(r.right) << r.message << "\n  " << p.to_string();
+  }
 }
 
 }  // namespace

@@ -55,5 +55,37 @@ TEST(DirectS8, RandomProblems) {
   }
 }
 
+/// Outputs streamed past the caches: small tensors that count as large, one row a block and several, scales that the affine
+/// form takes and scales (1e30, known at the call only) that it does not, several threads.
+TEST(DirectS8, StreamedOutputs) {
+  if (with_isa(host_cpu(), CpuIsa::avx512).isa != CpuIsa::avx512) GTEST_SKIP() << "no AVX-512 here";
+  const char* shapes[] = {"n=3 c=16 size=40x41 k=24 filter=1x1", "n=2 c=40 size=31x64 k=64 filter=1x1",
+                          "n=4 c=19 size=30x31 k=130 filter=1x1 stride=2x2", "n=2 c=24 size=33x35 k=40 filter=3x3 pad=1x1",
+                          "n=2 c=3 size=60x61 k=16 filter=3x3 pad=1x1"};
+  for (const char* shape : shapes) {
+    for (const char* epilogue :
+         {"%1=f32.channel;%2=f32.channel;%3=mul(%0,%1);%4=add(%3,%2);%5=relu_fwd(%4)", "%1=f32.scalar(1e30);%2=mul(%0,%1)"}) {
+      const Problem p = problem_of(std::string("fprop ") + shape + " x=s8:nhwc w=s8:nhwc y=s8:nhwc epi=" + epilogue);
+      verify::Options options;
+      options.runs = 2;
+      options.misalign_elements = 3;
+      std::unique_ptr<verify::Case> c;
+      ASSERT_TRUE(verify::Case::make(p, options, c).is_good());
+      for (DeviceTraits device : forced_devices()) {
+        if (device.isa < CpuIsa::avx512) continue;
+        device.name = "Intel";
+        device.l2_bytes = 20 << 10;
+        std::unique_ptr<Plan> plan;
+        const PlanSpec spec{"cpu_native", "direct", 0};
+        ASSERT_TRUE(find_engine("cpu_native")->build(p, spec, device, {}, plan).is_good());
+        const verify::Report r = c->check(spec, device);
+        EXPECT_TRUE(r.right) << to_string(device.isa) << ": " << r.message << "\n  " << p.to_string();
+        if (std::string(epilogue).find("channel") == std::string::npos || p.w.dim[2] != 1) continue;
+        EXPECT_NE(plan->describe().find("streamed"), std::string::npos) << plan->describe() << " " << p.to_string();
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace octavo::native_test

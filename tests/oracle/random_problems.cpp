@@ -11,6 +11,7 @@
 #include "common/harness.h"
 #include "common/independent.h"
 #include "core/parallel.h"
+#include "core/parallel_limits.h"
 #include "verify/random_problem.h"
 
 namespace octavo::testing {
@@ -36,6 +37,7 @@ void run(std::uint64_t seed, int problems, const verify::ProblemRange& range) {
   for (int i = 0; i < problems && !::testing::Test::HasFailure(); ++i) {
     const Problem p = verify::random_problem(rng, range);
     set_num_threads(i % 4 == 0 ? 3 : 1);
+    set_least_parallel_work(i % 4 == 0 ? 0 : -1);
     verify::Options options;
     options.seed = rng.next() >> 8;
     options.runs = i % 4 == 0 ? 2 : 1;
@@ -49,6 +51,7 @@ void run(std::uint64_t seed, int problems, const verify::ProblemRange& range) {
     for (const Target& t : targets) accepted[t.name()] += check_target(*c, t, i % 8 == 0) > 0;
   }
   set_num_threads(0);
+  set_least_parallel_work(-1);
   EXPECT_GE(nonzero, nonempty * 3 / 4) << "too many references are all zero";
   if (wanted("cpu_reference")) {
     EXPECT_EQ(accepted["cpu_reference"], problems) << "the oracle declined a legal problem";

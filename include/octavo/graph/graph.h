@@ -203,7 +203,9 @@ class Graph {
                                 Ints const& override_uids = {}, std::vector<Ints> const& override_shapes = {},
                                 std::vector<Ints> const& override_strides = {}) const;
   error_t execute_plan_at_index(handle_t handle, std::unordered_map<uid_t, BoundBuffer> const& buffers, void* workspace,
-                                std::int64_t index) const;
+                                std::int64_t index, Ints const& override_uids = {},
+                                std::vector<Ints> const& override_shapes = {},
+                                std::vector<Ints> const& override_strides = {}) const;
   /// Extension: the checks of execute(BoundBuffer) alone.
   error_t check_bindings(handle_t handle, std::unordered_map<uid_t, BoundBuffer> const& buffers) const;
   error_t prepare_variant_pack_template();
