@@ -6,13 +6,14 @@
 
 struct BenchEpilogue {
   void* y;
-  long long sn, sd, sp, sq, sk;  // elements; sk: to the next 32 channels
   float scale;
   const float* scales;  // per channel, with bias and ReLU; null: per tensor
   const float* bias;
 };
 
-template <int kKind>  // 0: s8 per tensor, 1: s8 per channel + bias + ReLU, 2: f16
+/// kKind 0: s8 per tensor, 1: s8 per channel + bias + ReLU, 2: f16. Then the strides of y in elements, constants as in the
+/// library; kSk: to the next 32 channels.
+template <int kKind, int kSn, int kSp, int kSq, int kSk>
 struct BenchStore : BenchEpilogue {
   template <int V>
   struct Channels {
@@ -32,7 +33,7 @@ struct BenchStore : BenchEpilogue {
   template <int V, class Acc>
   __device__ __forceinline__ void store(const Channels<V>& held, const Acc (&v)[V], int n, int d, int p, int q, int k,
                                         int valid) const {
-    const long long at = n * sn + p * sp + q * sq + (k >> 5) * sk + (k & 31);
+    const int at = n * kSn + p * kSp + q * kSq + (k >> 5) * kSk + (k & 31);
     if constexpr (kKind < 2) {
       signed char* out = static_cast<signed char*>(y) + at;
       unsigned word[V / 4];

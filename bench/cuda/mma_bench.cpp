@@ -73,7 +73,6 @@ std::string literal(const IgemmConfig& c) {
 
 struct BenchEpilogueArgs {
   void* y;
-  long long sn, sd, sp, sq, sk;
   float scale;
   const float* scales;
   const float* bias;
@@ -151,13 +150,15 @@ struct Buffers {
 };
 float scale_of(const Problem& z) { return 1.f / float(std::max(8, int(40 * std::sqrt(double(z.c) * z.r * z.s)))); }
 
-void run_source(Candidate& c, const std::string& config, const char* type, const char* params, const char* threads,
-                const char* blocks, bool split) {
+std::string output_strides(const Problem& z, bool interleaved);
+void run_source(const Problem& z, Candidate& c, const std::string& config, const char* type, const char* params,
+                const char* threads, const char* blocks, bool split) {
   std::string s =
       std::string("#include \"conv/") + type + ".cuh\"\n#include \"bench_epilogue.cuh\"\nusing namespace octavo::dev;\n";
   std::string ct = std::string(type) == "halo" ? "HaloConfig" : "IgemmConfig",
               cl = std::string(type) == "halo" ? "Halo" : "Igemm";
-  s += "__device__ constexpr " + ct + " kConfig" + config + ";\nusing E = BenchStore<" + std::to_string(c.epilogue) + ">;\n";
+  s += "__device__ constexpr " + ct + " kConfig" + config + ";\nusing E = BenchStore<" + std::to_string(c.epilogue) +
+       output_strides(z, c.interleaved) + ">;\n";
   s += std::string("extern \"C\" __global__ void __launch_bounds__(") + threads + ", " + blocks +
        ") octavo_kernel(const __grid_constant__ " + params +
        " p, const __grid_constant__ E e) {\n  extern __shared__ __align__(128) char shared[];\n  " + cl +
@@ -169,15 +170,19 @@ void run_source(Candidate& c, const std::string& config, const char* type, const
   c.split = split;
 }
 
-BenchEpilogueArgs epilogue_args(const Problem& z, const Buffers& b, int set, bool interleaved, int kind) {
+BenchEpilogueArgs epilogue_args(const Problem& z, const Buffers& b, int set, int kind) {
   BenchEpilogueArgs e{};
-  const long long pq = 1LL * z.p() * z.q();
   e.y = b.y + set * b.py;
-  e.sn = pq * z.k, e.sp = 1LL * z.q() * (interleaved ? 32 : z.k), e.sq = interleaved ? 32 : z.k,
-  e.sk = interleaved ? pq * 32 : 32;
   e.scale = scale_of(z);
   if (kind == 1) e.scales = b.scales, e.bias = b.bias;
   return e;
+}
+/// The strides of y as the template arguments of BenchStore.
+std::string output_strides(const Problem& z, bool interleaved) {
+  const int pq = z.p() * z.q(), sq = interleaved ? 32 : z.k;
+  std::string text;
+  for (int stride : {pq * z.k, z.q() * sq, sq, interleaved ? pq * 32 : 32}) text += ", " + std::to_string(stride);
+  return text;
 }
 
 template <class P>
@@ -216,14 +221,14 @@ Candidate halo_candidate(const Problem& z, const Buffers& b, HaloConfig cfg, boo
                 cfg.warps_n, cfg.groups, cfg.tile, cfg.stages, cfg.resident ? "res" : "str", interleaved ? " nc32" : "",
                 epilogue == 1 ? " channel" : "");
   c.name = name;
-  run_source(c, literal(cfg), "halo", "HaloParams", std::to_string(halo_threads(cfg)).c_str(), "1", false);
+  run_source(z, c, literal(cfg), "halo", "HaloParams", std::to_string(halo_threads(cfg)).c_str(), "1", false);
   c.bind = [=, bb = &b](Candidate& self) {
     set_shared(self.code->kernel, halo_shared_bytes(cfg));
     self.launch = [=, kernel = self.code->kernel, kind = self.epilogue](cudaStream_t s, int set) {
       HaloParams q = p;
       q.x = (interleaved ? bb->xi : bb->x) + set * bb->px, q.w = interleaved ? bb->wi : bb->w;
-      BenchEpilogueArgs e = epilogue_args(z, *bb, set, interleaved, kind);
-      launch(kernel, unsigned(q.ranges * q.blocks_out), halo_threads(cfg), halo_shared_bytes(cfg), s, q, e);
+      BenchEpilogueArgs e = epilogue_args(z, *bb, set, kind);
+      launch(kernel, unsigned(halo_blocks(q)), halo_threads(cfg), halo_shared_bytes(cfg), s, q, e);
     };
   };
   return c;
@@ -256,7 +261,7 @@ Candidate igemm_candidate(const Problem& z, const Buffers& b, IgemmConfig cfg, b
                 cfg.stages, cfg.blocks, interleaved ? " nc32" : "",
                 cfg.split ? (" split" + std::to_string(p.splits)).c_str() : "");
   c.name = name;
-  run_source(c, literal(cfg), "igemm", "IgemmParams", std::to_string(igemm_threads(cfg)).c_str(),
+  run_source(z, c, literal(cfg), "igemm", "IgemmParams", std::to_string(igemm_threads(cfg)).c_str(),
              std::to_string(cfg.blocks).c_str(), cfg.split);
   c.bind = [=, bb = &b](Candidate& self) {
     set_shared(self.code->kernel, igemm_shared_bytes(cfg));
@@ -264,7 +269,7 @@ Candidate igemm_candidate(const Problem& z, const Buffers& b, IgemmConfig cfg, b
       IgemmParams q = p;
       q.x = (interleaved ? bb->xi : bb->x) + set * bb->px, q.w = interleaved ? bb->wi : bb->w;
       q.x_end = q.x + bb->nx, q.w_end = q.w + bb->nw, q.partial = bb->partial;
-      BenchEpilogueArgs e = epilogue_args(z, *bb, set, interleaved, kind);
+      BenchEpilogueArgs e = epilogue_args(z, *bb, set, kind);
       launch(code->kernel, unsigned(igemm_blocks(q)), igemm_threads(cfg), igemm_shared_bytes(cfg), s, q, e);
       if (cfg.split) launch(code->reduce, unsigned((igemm_reduce_threads(cfg, q) + 127) / 128), 128, 0, s, q, e);
     };
@@ -439,9 +444,9 @@ void add_igemm(std::vector<Candidate>& list, const Problem& z, const Buffers& b,
     }
     list.push_back(igemm_candidate(z, b, c, half, interleaved, 1));
     const long long tiles = 1LL * div_up(z.n * z.p() * z.q(), t.bm) * div_up(z.k, t.bn);
-    if (tiles < 132 && z.c * z.r * z.s >= 1024)
-      for (int splits : {2, 4})
-        if (splits * tiles < 132 * t.blocks * 2) list.push_back(igemm_candidate(z, b, c, half, interleaved, splits));
+    if (tiles < g_sms * t.blocks && z.c * z.r * z.s >= 1024)
+      for (int splits : {2, 3, 4})
+        if (splits * tiles <= g_sms * t.blocks) list.push_back(igemm_candidate(z, b, c, half, interleaved, splits));
   }
 }
 void add_halo(std::vector<Candidate>& list, const Problem& z, const Buffers& b, bool half, bool interleaved, int limit,

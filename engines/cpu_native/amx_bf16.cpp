@@ -154,6 +154,7 @@ class AmxBf16Plan final : public Plan {
       combo.filter = b_.filter_bytes;
       combo.block_bytes = combo.taps * b_.steps * b_.step * kTileBlock * 2;
       b_.filter_bytes += combo.block_bytes * b_.blocks * g_.groups;
+      std::int64_t done = 0;
       for (std::int64_t s = 0; s < b_.steps && b_.tasks > 0; s += b_.together) {
         const int steps = static_cast<int>(std::min(b_.together, b_.steps - s));
         for (const std::int64_t od : pd.offset) {
@@ -161,7 +162,8 @@ class AmxBf16Plan final : public Plan {
             for (std::int64_t t = 0; t < combo.row_taps; ++t) {
               const std::int64_t ow = pw.offset[static_cast<std::size_t>(t)];
               const std::int64_t at = b_.in_place ? ow * g_.in_stride[2] : b_.strip.tap(g_, od, oh, ow);
-              combo.runs.push_back({(at + s * b_.step) * 2, steps});
+              combo.runs.push_back({(at + s * b_.step) * 2, done, steps});
+              done += steps;
             }
           }
         }
@@ -240,7 +242,8 @@ class AmxBf16Plan final : public Plan {
     thread_local EmulatedTiles tiles;
     return tiles;
   }
-  std::int64_t slot_bytes() const { return b_.strip_bytes + kTilePixels * kTileBlock * 4; }
+  static constexpr std::int64_t kTileFloats = kTilePixels * kTileBlock;
+  std::int64_t slot_bytes() const { return b_.strip_bytes + 2 * kTileFloats * 4; }
 
   /// Where channel i of tap t lies in a block's packed filter, lane 0, in elements.
   std::int64_t filter_at(const Combo& combo, std::int64_t t, std::int64_t i, std::int64_t vectors) const {
@@ -381,21 +384,14 @@ class AmxBf16Plan final : public Plan {
     g.b = reinterpret_cast<const std::uint8_t*>(call.filter) + combo.filter + (u.group * b_.blocks + block) * combo.block_bytes;
     g.b_row = std::int64_t{vectors} * 64;
     g.b_step = b_.step / 2 * g.b_row;
-    g.out = u.acc;
     g.out_row = kTileBlock;
     // In place, a tile may not read past the tensor: the last ones begin earlier, in an earlier unit's points if need be.
     const std::int64_t last = b_.in_place ? std::max(-u.box.column, columns - kTileRows) : points;
-    for (std::int64_t p = 0; p < points; p += kTilePixels) {
-      const int tiles = p + kTileRows < points ? 2 : 1;
-      std::int64_t from[2];
-      for (int t = 0; t < tiles; ++t) {
-        from[t] = std::min(p + t * kTileRows, last);
-        g.a[t] = reinterpret_cast<const std::uint8_t*>(base + from[t] * point);
-      }
-      isa_.kernel[tiles][vectors](&layer(), g);
-      for (int t = 0; t < tiles; ++t) {
-        // Runs of points in one row; between rows lie columns that are nobody's.
-        const std::int64_t begin = p + t * kTileRows, end = std::min(points, begin + kTileRows);
+    // Runs of points in one row; between rows lie columns that are nobody's.
+    const auto first_of = [&](std::int64_t p, int t) { return std::min(p + t * kTileRows, last); };
+    const auto emit_tiles = [&](std::int64_t p, const float* acc) {
+      for (int t = 0; t < 2; ++t, acc += kTileRows * kTileBlock) {
+        const std::int64_t begin = p + t * kTileRows, end = std::min(points, begin + kTileRows), from = first_of(p, t);
         for (std::int64_t q = begin; q < end;) {
           const std::int64_t row = q / row_points, column = q % row_points;
           if (column >= columns) {
@@ -403,11 +399,23 @@ class AmxBf16Plan final : public Plan {
             continue;
           }
           const std::int64_t count = std::min(end - q, columns - column);
-          emit(call, u, block, image, c, row, column, count, u.acc + (t * kTileRows + q - from[t]) * kTileBlock);
+          emit(call, u, block, image, c, row, column, count, acc + (q - from) * kTileBlock);
           q += count;
         }
       }
+    };
+    // Two sets of accumulators: while one is on its way out, the products of the next are under way.
+    float* acc = u.acc;
+    float* before = u.acc + kTileFloats;
+    for (std::int64_t p = 0; p < points; p += kTilePixels) {
+      const int tiles = p + kTileRows < points ? 2 : 1;
+      for (int t = 0; t < tiles; ++t) g.a[t] = reinterpret_cast<const std::uint8_t*>(base + first_of(p, t) * point);
+      g.out = acc;
+      isa_.kernel[tiles][vectors](&layer(), g);
+      if (p > 0) emit_tiles(p - kTilePixels, before);
+      std::swap(acc, before);
     }
+    emit_tiles((points - 1) / kTilePixels * kTilePixels, before);
   }
 
   /// `count` finished points of one row (row and column within the unit) and one block of channels.

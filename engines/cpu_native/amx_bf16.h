@@ -13,13 +13,14 @@ namespace octavo::cpu_native {
 
 inline constexpr int kTileRows = 16, kTileLanes = 16, kTilePixels = 2 * kTileRows, kTileBlock = 2 * kTileLanes;
 
-/// Consecutive steps of the inner dimension that start at one place of A.
+/// Consecutive steps of the inner dimension that start at one place of A and of B.
 struct AmxRun {
   std::int64_t a = 0;  ///< bytes
+  std::int64_t b = 0;  ///< steps
   int steps = 0;
 };
 
-/// out[32][32] (f32) = or += A * B, up to 2 x 2 tiles. B is one stream of steps; A jumps from run to run.
+/// out[32][32] (f32) = or += A * B, up to 2 x 2 tiles.
 struct AmxBf16Args {
   const std::uint8_t* a[2] = {};  ///< first row of either tile
   std::int64_t a_row = 0;
@@ -88,8 +89,8 @@ void amx_bf16_multiply(void* layer, const AmxBf16Args& g) {
       if constexpr (kLaneTiles > 1) tiles.template zero<3>();
     }
   }
-  const std::uint8_t* b = g.b;
   for (int r = 0; r < g.run_count; ++r) {
+    const std::uint8_t* b = g.b + g.runs[r].b * g.b_step;
     const std::uint8_t* a0 = g.a[0] + g.runs[r].a;
     const std::uint8_t* a1 = g.a[1] + g.runs[r].a;
     for (int s = g.runs[r].steps; s > 0; --s) {

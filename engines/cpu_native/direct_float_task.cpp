@@ -28,7 +28,8 @@ double tile_cycles(const F32Kernels& kernels, int vectors, std::int64_t columns)
   const std::int64_t tiles = ceil_div(columns, kernels.max_rows[vectors]);
   double cycles = 0;
   for (std::int64_t t = 0; t < tiles; ++t) {
-    const double rows = static_cast<double>(columns / tiles + (t < columns % tiles ? 1 : 0));
+    const std::int64_t count = columns / tiles + (t < columns % tiles ? 1 : 0);
+    const double rows = static_cast<double>(count);
     cycles += std::max({rows * vectors / 2, (rows + vectors) / 2, 4.0});
   }
   return cycles;
@@ -44,6 +45,7 @@ struct DirectFloatPlan::Work {
   float* acc = nullptr;
   FilterTap* taps = nullptr;
   mutable Ahead ahead;
+  bool stream = false;  ///< the input is one run of memory, read for the first time
 };
 
 /// Where much of a row is padding (large dilations), taps that only meet padding are left out of parts of it.
@@ -88,6 +90,10 @@ void DirectFloatPlan::run_columns(const Work& work, TapsArgs& t, int vectors, co
       t.ahead_step = 64;
       work.ahead.at += t.n_taps * t.depth * 64;
       work.ahead.lines -= t.n_taps * t.depth;
+    } else if (work.stream) {
+      // The tile after the next: as many lines as this one has steps, nearly.
+      t.ahead = reinterpret_cast<const char*>(a + (at + 2 * rows) * pixel);
+      t.ahead_step = 64;
     } else {
       t.ahead = nullptr;
       t.ahead_step = 0;
@@ -292,6 +298,8 @@ void DirectFloatPlan::run_task(const Call& call, std::int64_t task, int slot) co
     for (std::int64_t group = work.first_group; group < group_end; ++group) {
       for (std::size_t bi = block_first; bi < block_end; ++bi) {
         const ChannelBlock& block = b_.blocks[bi];
+        work.stream = b_.direct && bi == block_first && combos_.size() == 1 && combos_[0].taps.size() == 1 && g_.groups == 1 &&
+                      g_.in_stride[2] * g_.axis[2].in_step == g_.ic && g_.in.span_bytes() > device_.l2_bytes / 2;
         if (b_.ask_ahead && bi + 1 < block_end && combos_.size() == 1) {
           const ChannelBlock& next = b_.blocks[bi + 1];
           work.ahead.at =

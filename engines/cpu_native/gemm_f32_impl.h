@@ -156,7 +156,11 @@ void points_tile(const PointsArgs& g) {
   for (int i = 0; i < M; ++i) {
     p[i] = static_cast<const char*>(g.a) + i * g.a_row;
 #pragma GCC unroll 4
-    for (int j = 0; j < NV; ++j) acc[i][j] = V::zero();
+    for (int j = 0; j < NV; ++j) {
+      acc[i][j] = V::zero();
+      // Where the next tile will store.
+      __builtin_prefetch(reinterpret_cast<const char*>(g.c) + (M + i) * g.c_row + j * V::kLanes * 4, 1, 3);
+    }
   }
   constexpr std::int64_t kVector = sizeof(float) * V::kLanes;
   const char* const b0 = static_cast<const char*>(g.b);

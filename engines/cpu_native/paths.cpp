@@ -10,6 +10,7 @@ namespace octavo::cpu_native {
 // One declaration and one line in the list a path. Its own file defines it.
 extern const Path kAmxS8;
 extern const Path kAmxBf16;
+extern const Path kAmxBf16Wgrad;
 extern const Path kDirectS8;
 extern const Path kWinogradS8;
 extern const Path kDepthwiseFlat;
@@ -24,8 +25,8 @@ extern const Path kWgradS8;
 
 std::span<const Path> paths() {
   static const std::vector<Path> kPaths{
-      kAmxS8,       kAmxBf16,          kDirectS8,   kWinogradS8,      kDepthwiseFlat, kDepthwiseS8, kGroupedS8,
-      kDirectFloat, kDirectFloatLanes, kWgradFloat, kWgradFloatLanes, kDgradS8,       kWgradS8,
+      kAmxS8,     kAmxBf16,     kAmxBf16Wgrad,     kDirectS8,   kWinogradS8,      kDepthwiseFlat, kDepthwiseS8,
+      kGroupedS8, kDirectFloat, kDirectFloatLanes, kWgradFloat, kWgradFloatLanes, kDgradS8,       kWgradS8,
   };
   return kPaths;
 }

@@ -131,7 +131,7 @@ WgradBlocking choose_wgrad(const FloatGeometry& g, const Problem& problem, const
   // In place, wide tiles read longer runs of memory.
   if (b.x_direct || b.dy_direct) cycles *= 1.0 + 0.04 * static_cast<double>(kernels.max_vectors - vectors);
   // Points kilobytes apart crowd into a few sets of the first-level cache; every second one is read without foresight.
-  const auto crowded = [](std::int64_t pixel) { return pixel >= 512 ? 1.2 : 1.0; };
+  const auto crowded = [](std::int64_t pixel) { return pixel > 1024 ? 1.2 : 1.0; };
   if (b.x_direct) cycles *= w.in_step > 1 ? 1.2 : crowded(g.in_stride[2]);
   if (b.dy_direct) cycles *= crowded(problem.y.stride[static_cast<std::size_t>(problem.y.rank - 1)]);
   if (!b.x_direct) {

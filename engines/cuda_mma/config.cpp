@@ -18,6 +18,7 @@ constexpr int kTiles[][7] = {
     {128, 64, 64, 2, 2, 4, 3},  {128, 64, 128, 2, 2, 3, 3},  {64, 64, 64, 2, 2, 5, 4},   {64, 64, 128, 2, 2, 4, 3},
     {64, 128, 64, 2, 2, 4, 3},  {256, 64, 64, 4, 1, 4, 2},   {64, 256, 64, 1, 4, 4, 2},  {128, 32, 64, 4, 1, 4, 3},
     {64, 32, 128, 2, 1, 4, 6},  {128, 128, 64, 2, 2, 3, 1},  {64, 64, 64, 2, 2, 3, 2},   {128, 64, 64, 2, 2, 2, 2},
+    {64, 128, 128, 1, 4, 3, 3},
 };
 // {m, n, warps_m, warps_n, groups, stages, resident}
 constexpr int kHalos[][7] = {
@@ -153,8 +154,9 @@ Verdict fits(const Config& c, const Lowered& l, const DeviceTraits& device) {
   if (l.k / l.groups % c.n != 0)
     return Verdict::no("a group's " + std::to_string(l.k / l.groups) + " output channels are no multiple of " +
                        std::to_string(c.n));
-  const std::int64_t copies = (2 * c.m * c.warps_m + l.taps[1] - 1) * (8 + l.taps[2] - 1) * 2;
-  if (copies > 16 * 32 * c.warps_m * c.warps_n) return Verdict::no("a patch is more than 16 copies a thread");
+  const std::int64_t pass = 32 * c.warps_m * c.warps_n / (2 * (8 + l.taps[2] - 1)), rows = 2 * c.m * c.warps_m + l.taps[1] - 1;
+  if (pass < 1) return Verdict::no("a group has fewer threads than a row of a patch has pieces");
+  if (rows > 16 * pass) return Verdict::no("a patch is more than 16 copies a thread");
   return Verdict::yes();
 }
 

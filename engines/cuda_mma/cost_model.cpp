@@ -54,7 +54,7 @@ double igemm_us(const Config& c, const Lowered& l, const DeviceTraits& d, const 
 double halo_us(const Config& c, const Lowered& l, const DeviceTraits& d, const Rates& r, double mhz) {
   const dev::HaloConfig h = halo_config(c, l, d);
   const dev::HaloParams p = dev::halo_params(h, l.halo(), halo_ranges(c, l, d));
-  const double sms = std::max(d.sm_count, 1), blocks = static_cast<double>(p.ranges) * p.blocks_out,
+  const double sms = std::max(d.sm_count, 1), blocks = static_cast<double>(dev::halo_blocks(p)),
                waves = ceil_div(blocks, sms * c.blocks);
   const double units = ceil_div(p.units, p.ranges), per_group = ceil_div(units, c.groups), tiles = ceil_div(per_group, c.m);
   const double taps = h.r * h.s, nt = c.n / (8. * c.warps_n), warps = c.warps_m * c.warps_n, height = per_group / tiles;
@@ -64,10 +64,11 @@ double halo_us(const Config& c, const Lowered& l, const DeviceTraits& d, const R
   const double patch = dev::halo_patch_bytes(h), filter = dev::halo_filter_bytes(h);
   const double loads = (patch + (c.resident ? 0 : filter)) / r.l2;
   const double epilogue = height * nt * 2 * 2 * r.element * warps / 4;
-  const double together = c.groups * std::max({products + r.shared * shared, loads});
+  const double issue = (r.halo_issue + r.halo_copy * dev::halo_copies(h)) * warps / 4;
+  const double together = c.groups * std::max({products + r.shared * shared + issue, loads});
   const double alone =
       std::max(products * std::max(1., 4 / warps), r.latency / std::max(1, dev::halo_distance(h))) + r.halo_stage;
-  const double chunk = std::max(together + r.halo_stage / c.groups, alone);
+  const double chunk = std::max(together, alone);
   double cycles = tiles * h.chunks * chunk + r.halo_start + epilogue;
   cycles += (tiles - 1) * epilogue * (c.groups == 1 ? 1 : r.halo_alone);
   if (c.resident) cycles += (filter + c.groups * patch) / r.l2;

@@ -25,6 +25,8 @@ inline std::int64_t halo_total_rows(const HaloGeometry& g) {
   return strips == 0 ? 0 : (strips - 1) * halo_pitch(g) + g.p;
 }
 
+inline std::int64_t halo_blocks(const HaloParams& p) { return std::int64_t{p.ranges} * p.blocks_out.divisor; }
+
 /// `ranges` blocks share the rows of each block of output channels. Leaves x and w null.
 inline HaloParams halo_params(const HaloConfig& c, const HaloGeometry& g, std::int64_t ranges) {
   HaloParams p{};
@@ -32,11 +34,12 @@ inline HaloParams halo_params(const HaloConfig& c, const HaloGeometry& g, std::i
   p.w_k = g.w_k, p.w_chunk = g.w_chunk, p.w_r = static_cast<int>(g.w_r), p.w_s = static_cast<int>(g.w_s);
   p.h = static_cast<int>(g.h), p.wd = static_cast<int>(g.w), p.p = static_cast<int>(g.p), p.q = static_cast<int>(g.q);
   p.pad_h = static_cast<int>(g.pad_top), p.pad_w = static_cast<int>(g.pad_left);
-  p.blocks_out = static_cast<int>(g.k / c.channels_out);
-  p.groups_out = static_cast<int>(g.k / g.groups / c.channels_out);
+  p.blocks_out = fast_div(static_cast<u32>(g.k / c.channels_out));
+  p.groups_out = fast_div(static_cast<u32>(g.k / g.groups / c.channels_out));
   std::int64_t per_image = (g.q + 7) / 8, unit = halo_unit_rows(c);
   p.units = static_cast<int>((halo_total_rows(g) + unit - 1) / unit);
   p.ranges = static_cast<int>(std::max<std::int64_t>(1, std::min<std::int64_t>(ranges, p.units)));
+  p.per_range = p.units / p.ranges, p.longer = p.units % p.ranges;
   p.strips = static_cast<int>(g.n * per_image);
   p.pitch = fast_div(static_cast<u32>(halo_pitch(g)));
   p.per_image = fast_div(static_cast<u32>(per_image));

@@ -29,7 +29,7 @@ class MmaPlan : public Plan {
     std::int64_t blocks = 0;
     if (c.family == Family::halo) {
       halo_ = dev::halo_params(halo_config(c, l, device), l.halo(), halo_ranges(c, l, device));
-      blocks = std::int64_t{halo_.ranges} * halo_.blocks_out;
+      blocks = dev::halo_blocks(halo_);
     } else {
       const dev::IgemmConfig g = igemm_config(c, l);
       igemm_ = dev::igemm_params(g, l.igemm(), c.splits);

@@ -41,19 +41,20 @@ OCTAVO_HD int halo_shared_bytes(const HaloConfig& c) {
 }
 /// Stages ahead of the one in use that are being loaded.
 OCTAVO_HD int halo_distance(const HaloConfig& c) { return c.resident ? c.stages - 1 : c.stages - 2; }
-/// 16-byte copies a thread makes for one patch.
-OCTAVO_HD int halo_copies(const HaloConfig& c) {
-  return div_up(halo_rows(c, c.tile) * halo_columns(c) * 2, halo_group_threads(c));
-}
+/// Rows of a patch that a group copies at once: a thread brings the same 16 bytes of every halo_pass_rows-th row.
+OCTAVO_HD int halo_pass_rows(const HaloConfig& c) { return halo_group_threads(c) / (2 * halo_columns(c)); }
+/// 16-byte copies a thread makes for one patch; needs halo_pass_rows > 0.
+OCTAVO_HD int halo_copies(const HaloConfig& c) { return div_up(halo_rows(c, c.tile), halo_pass_rows(c)); }
 
 /// Byte address inside a patch of 16-byte half `half` of the position in row `row`, column `col`. Rows of eight consecutive
 /// columns (an ldmatrix octet) fall into eight different 16-byte banks whatever the column they begin at.
 OCTAVO_HD int halo_patch_offset(int columns, int row, int col, int half) {
   return (row * columns + col) * 32 + ((half ^ ((col >> 2) & 1)) << 4);
 }
-/// Byte address inside a filter chunk of half `half` of filter row `j` (0..channels_out) of tap `tap`.
-OCTAVO_HD int halo_filter_offset(int channels_out, int tap, int j, int half) {
-  return (tap * channels_out + j) * 32 + ((half ^ ((j >> 2) & 1)) << 4);
+/// Byte address inside a filter chunk of half `half` of filter row `j` (0..channels_out) of step `step`: the taps column by
+/// column.
+OCTAVO_HD int halo_filter_offset(int channels_out, int step, int j, int half) {
+  return (step * channels_out + j) * 32 + ((half ^ ((j >> 2) & 1)) << 4);
 }
 /// Which output channel filter row `j` holds: permuted so that the accumulators of a thread are consecutive channels.
 OCTAVO_HD int halo_channel(int n_tiles, int j) {
@@ -63,27 +64,29 @@ OCTAVO_HD int halo_channel(int n_tiles, int j) {
 /// Row inside the tile of accumulator half `h` (0: elements 0,1; 1: elements 2,3) of m16 tile `m` of warp row `wm`.
 OCTAVO_HD int halo_row(int tile, int wm, int m, int h) { return wm * 2 * tile + m + h * tile; }
 
-/// The split of `units` rows of work: block `range` of `ranges`, then group, then tiles of at most `tile` units.
+/// The split of the rows of work: block `range`, then group, then `tiles` tiles of `height` units, `extra` of them one more.
 struct HaloSpan {
-  int first, units, tiles;
+  int first, units, tiles, height, extra;
 };
-OCTAVO_HD HaloSpan halo_span(int units, int ranges, int range, int groups, int group, int tile) {
-  int begin = static_cast<int>(i64{units} * range / ranges), end = static_cast<int>(i64{units} * (range + 1) / ranges);
-  int n = end - begin, lo = (n * group + groups - 1) / groups, hi = (n * (group + 1) + groups - 1) / groups;
-  return {begin + lo, hi - lo, div_up(hi - lo, tile)};
+/// Blocks have `per_range` units, the first `longer` of them one more.
+OCTAVO_HD HaloSpan halo_span(int per_range, int longer, int range, int groups, int group, int tile) {
+  int begin = range * per_range + (range < longer ? range : longer), n = per_range + (range < longer);
+  int lo = (n * group + groups - 1) / groups, hi = (n * (group + 1) + groups - 1) / groups;
+  int units = hi - lo, tiles = div_up(units, tile), height = tiles > 0 ? units / tiles : 0;
+  return {begin + lo, units, tiles, height, units - height * tiles};
 }
 /// Height of tile `i` of a span. Even groups take their small tiles last and odd ones first, so that epilogues interleave.
 OCTAVO_HD int halo_tile_units(const HaloSpan& s, int i, int group) {
-  int base = s.units / s.tiles, extra = s.units - base * s.tiles;
-  return base + ((group & 1) ? i >= s.tiles - extra : i < extra);
+  return s.height + ((group & 1) ? i >= s.tiles - s.extra : i < s.extra);
 }
 
 /// Which tile heights a launch has: HaloConfig::heights.
 OCTAVO_HD unsigned halo_heights(const HaloConfig& c, int units, int ranges) {
   unsigned heights = 0;
-  for (int range = 0; range < ranges; ++range)
+  const int per_range = units / ranges, longer = units - per_range * ranges;
+  for (int range = 0; range<ranges; range += longer> 0 && range < longer ? longer : ranges)
     for (int group = 0; group < c.groups; ++group) {
-      HaloSpan s = halo_span(units, ranges, range, c.groups, group, c.tile);
+      HaloSpan s = halo_span(per_range, longer, range, c.groups, group, c.tile);
       if (s.tiles > 0) heights |= 1u << halo_tile_units(s, 0, group) | 1u << halo_tile_units(s, s.tiles - 1, group);
     }
   return heights;
@@ -101,10 +104,11 @@ struct HaloParams {
   int h, wd;  ///< input image
   int p, q;   ///< output image
   int pad_h, pad_w;
-  int groups_out;            ///< channel blocks of one convolution group
-  int blocks_out;            ///< channel blocks in all
+  FastDiv groups_out;        ///< channel blocks of one convolution group
+  FastDiv blocks_out;        ///< channel blocks in all
   int ranges;                ///< blocks that share the rows
   int units;                 ///< rows of work / unit_rows, rounded up
+  int per_range, longer;     ///< units of a block; how many blocks have one more
   int strips;                ///< in all images
   FastDiv pitch, per_image;  ///< rows of a strip; strips of an image
 };

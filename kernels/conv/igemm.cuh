@@ -45,6 +45,12 @@ OCTAVO_DEVICE void load_bytes(u32 (&out)[4], const char* from, int lo, int hi, c
   }
 }
 
+/// Moves in one piece.
+template <class T>
+struct alignas(16) Four {
+  T items[4];
+};
+
 /// Epilogue: held = epilogue.template channels<V>(k, valid), then epilogue.template store<V>(held, values, n, d, p, q, k,
 /// valid): channels k..k+valid-1 (valid <= V) at (n, d, p, q).
 template <const IgemmConfig& cfg, class Epilogue>
@@ -52,7 +58,10 @@ struct Igemm {
   static constexpr int kThreads = igemm_threads(cfg), kM = igemm_m_tiles(cfg), kN = igemm_n_tiles(cfg), kCh = cfg.bk / 16;
   static constexpr int kRowsA = cfg.bm * kCh / kThreads, kRowsB = cfg.bn * kCh / kThreads, kStep = kThreads / kCh;
   static constexpr int kA = cfg.bm * cfg.bk, kStage = igemm_stage_bytes(cfg), kSteps = cfg.bk / 32, kAhead = cfg.stages - 1;
-  static constexpr bool kGather = cfg.align == 1;
+  static constexpr bool kGather = cfg.align == 1, kOneTap = cfg.t * cfg.r * cfg.s == 1;
+  // No iteration reaches past the reduction's end; copies are whole 16 bytes or none.
+  static constexpr bool kExact = igemm_chunks(cfg) % kCh == 0, kWhole = kExact && cfg.tap_bytes % 16 == 0 && cfg.align == 16;
+  static_assert(kStep % 8 == 0, "igemm_offset repeats every eight rows");
   static_assert(!cfg.padded || cfg.run || cfg.t + cfg.r + cfg.s <= 32);
   static_assert(kRowsA >= 1 && kRowsB >= 1 && kRowsA * kStep == cfg.bm && kRowsB * kStep == cfg.bn && kN % 2 == 0 &&
                 kAhead >= 1);
@@ -63,9 +72,10 @@ struct Igemm {
   u32 base;
   int tid, row_tile, col_tile, group, split;
   IgemmTap tap;
-  const char* x_base;  ///< the first image of this tile, this group's channels
-  const char* w_base;
-  int a_row[kRowsA];                    ///< the window's first element from x_base
+  const char* x_from;  ///< the first image of this tile, this group's channels, at the current tap
+  const char* w_from;
+  u32 to_lane;                          ///< where this thread's first copy goes inside a stage
+  int a_row[kRowsA];                    ///< the window's first element from the first image
   int a_w[cfg.run ? kRowsA : 1];        ///< run: byte of the image row where the window begins
   u32 a_taps[cfg.padded ? kRowsA : 1];  ///< bit r, R + s, R + S + t: that filter row, column, plane is inside the input
   u32 a_valid = 0, a_ok = 0, b_valid = 0;
@@ -83,8 +93,9 @@ struct Igemm {
     const int chunk = tid % kCh, first = tid / kCh;
     tap = igemm_tap(cfg, split * p.per_split * kCh + chunk);
     const u32 first_image = quotient(quotient(quotient(row_tile * cfg.bm, p.div_q), p.div_p), p.div_d);
-    x_base = p.x + i64(first_image) * p.x_n * cfg.align + group * p.x_group;
-    w_base = p.w + group * p.w_group;
+    x_from = p.x + i64(first_image) * p.x_n * cfg.align + group * p.x_group + i64(x_offset()) * cfg.align;
+    w_from = p.w + group * p.w_group + i64(w_offset()) * cfg.align;
+    to_lane = igemm_offset(cfg.bk, first, chunk);
 #pragma unroll
     for (int i = 0; i < kRowsA; ++i) {
       int row = row_tile * cfg.bm + first + i * kStep;
@@ -131,19 +142,44 @@ struct Igemm {
     }
   }
 
+  /// Of the current tap and chunk, in units of align.
+  __device__ __forceinline__ int x_offset() const {
+    int at = (tap.c >> 1) * p.x_pair + (tap.c & 1) * (16 / cfg.align);
+    if constexpr (cfg.r > 1) at += tap.r * p.x_th;
+    if constexpr (cfg.s > 1) at += tap.s * p.x_tw;
+    if constexpr (cfg.t > 1) at += tap.t * p.x_td;
+    return at;
+  }
+  __device__ __forceinline__ int w_offset() const {
+    int at = (tap.c >> 1) * p.w_pair + (tap.c & 1) * (16 / cfg.align);
+    if constexpr (cfg.r > 1) at += tap.r * p.w_r;
+    if constexpr (cfg.s > 1) at += tap.s * p.w_s;
+    if constexpr (cfg.t > 1) at += tap.t * p.w_t;
+    return at;
+  }
+  __device__ __forceinline__ void advance() {
+    if (kOneTap || tap.c + kCh < igemm_per_tap(cfg)) {
+      tap.c += kCh;
+      x_from += i64(p.x_pair) * (kCh / 2 * cfg.align);
+      w_from += i64(p.w_pair) * (kCh / 2 * cfg.align);
+    } else {
+      const int x_was = x_offset(), w_was = w_offset();
+      igemm_advance(cfg, tap, kCh);
+      x_from += i64(x_offset() - x_was) * cfg.align;
+      w_from += i64(w_offset() - w_was) * cfg.align;
+      update_ok();
+    }
+  }
+
   /// Starts the copies of the current chunk into stage address `to` and moves on.
   __device__ __forceinline__ void load(u32 to) {
-    const int chunk = tid % kCh, first = tid / kCh;
-    const bool inside = tap.t < cfg.t;
-    int ao = tap.r * p.x_th + tap.s * p.x_tw + (tap.c >> 1) * p.x_pair + (tap.c & 1) * (16 / cfg.align);
-    int bo = tap.r * p.w_r + tap.s * p.w_s + (tap.c >> 1) * p.w_pair + (tap.c & 1) * (16 / cfg.align);
-    if constexpr (cfg.t > 1) ao += tap.t * p.x_td, bo += tap.t * p.w_t;
+    to += to_lane;
     int bytes = 16;
     if constexpr (cfg.tap_bytes % 16 != 0) bytes = tap.c + 1 == igemm_per_tap(cfg) ? cfg.tap_bytes % 16 : 16;
-    if (!inside) bytes = 0;
+    if (!kExact && (tap.t >= cfg.t || (kOneTap && tap.c >= igemm_per_tap(cfg)))) bytes = 0;
 #pragma unroll
     for (int i = 0; i < kRowsA; ++i) {
-      const char* from = x_base + i64(a_row[i] + ao) * cfg.align;
+      const char* from = x_from + i64(a_row[i]) * cfg.align;
       const int n = (a_ok >> i) & 1 ? bytes : 0;
       if constexpr (kGather) {
         int lo = 0, hi = n;
@@ -153,19 +189,24 @@ struct Igemm {
           hi = hi < p.wd - at ? hi : p.wd - at;
         }
         load_bytes(held[i], from, lo, hi, p.x, p.x_end);
+      } else if constexpr (kWhole) {
+        copy_async_bit(to + i * kStep * cfg.bk, from, a_ok, i);
       } else {
-        copy(to + igemm_offset(cfg.bk, first + i * kStep, chunk), n ? from : p.x, n);
+        copy(to + i * kStep * cfg.bk, from, n);
       }
     }
 #pragma unroll
     for (int i = 0; i < kRowsB; ++i) {
+      const char* from = w_from + i64(b_row[i]) * cfg.align;
       const int n = (b_valid >> i) & 1 ? bytes : 0;
       if constexpr (kGather)
-        load_bytes(held[kRowsA + i], w_base + (b_row[i] + bo), 0, n, p.w, p.w_end);
+        load_bytes(held[kRowsA + i], from, 0, n, p.w, p.w_end);
+      else if constexpr (kWhole)
+        copy_async_bit(to + kA + i * kStep * cfg.bk, from, b_valid, i);
       else
-        copy(to + kA + igemm_offset(cfg.bk, first + i * kStep, chunk), n ? w_base + i64(b_row[i] + bo) * cfg.align : p.w, n);
+        copy(to + kA + i * kStep * cfg.bk, from, n);
     }
-    if (igemm_advance(cfg, tap, kCh)) update_ok();
+    advance();
   }
   __device__ __forceinline__ static void copy(u32 to, const char* from, int bytes) {
 #pragma unroll
@@ -220,9 +261,9 @@ struct Igemm {
     u32 use = base;
     auto fetch = [&](u32 stage, int step, int to) {
 #pragma unroll
-      for (int m = 0; m < kM; ++m) load_matrix4(a[to][m], (stage + a_lane + m * 16 * cfg.bk) ^ (step << 5));
+      for (int m = 0; m < kM; ++m) load_matrix4(a[to][m], stage + (a_lane ^ (step << 5)) + m * 16 * cfg.bk);
 #pragma unroll
-      for (int n = 0; n < kN / 2; ++n) load_matrix4(b[to][n], (stage + b_lane + n * 16 * cfg.bk) ^ (step << 5));
+      for (int n = 0; n < kN / 2; ++n) load_matrix4(b[to][n], stage + (b_lane ^ (step << 5)) + n * 16 * cfg.bk);
     };
     copy_wait<kAhead - 1>();
     barrier(1, kThreads);
@@ -252,12 +293,10 @@ struct Igemm {
           fetch(next, 0, (step + 1) & 1);
         }
 #pragma unroll
-        for (int n = 0; n < kN / 2; ++n)
+        for (int n = 0; n < kN; ++n)
 #pragma unroll
-          for (int m = 0; m < kM; ++m) {
-            multiply<cfg.a, cfg.b>(acc[m][2 * n], a[step & 1][m], b[step & 1][n][0], b[step & 1][n][1]);
-            multiply<cfg.a, cfg.b>(acc[m][2 * n + 1], a[step & 1][m], b[step & 1][n][2], b[step & 1][n][3]);
-          }
+          for (int m = 0; m < kM; ++m)
+            multiply<cfg.a, cfg.b>(acc[m][n], a[step & 1][m], b[step & 1][n / 2][n % 2 * 2], b[step & 1][n / 2][n % 2 * 2 + 1]);
       }
       if constexpr (kSteps & 1) {
 #pragma unroll
@@ -297,7 +336,7 @@ struct Igemm {
           Acc* to =
               static_cast<Acc*>(p.partial) + (i64(split) * p.rows + row) * columns + group * p.col_tiles * cfg.bn + column;
 #pragma unroll
-          for (int i = 0; i < 2 * kN; ++i) to[i] = v[i];
+          for (int i = 0; i < 2 * kN; i += 4) *reinterpret_cast<Four<Acc>*>(to + i) = {{v[i], v[i + 1], v[i + 2], v[i + 3]}};
         } else {
           u32 x = quotient(row, p.div_q), y = quotient(x, p.div_p), n = quotient(y, p.div_d);
           epilogue.template store<2 * kN>(of_channels, v, int(n), int(y - n * p.div_d.divisor), int(x - y * p.div_p.divisor),
@@ -321,9 +360,11 @@ OCTAVO_DEVICE void igemm_reduce(const IgemmParams& p, const Epilogue& epilogue, 
 #pragma unroll
   for (int i = 0; i < 8; ++i) v[i] = 0;
   const Acc* from = static_cast<const Acc*>(p.partial) + i64(row) * columns + piece * 8;
-  for (int s = 0; s < p.splits; ++s, from += i64(p.rows) * columns)
+  for (int s = 0; s < p.splits; ++s, from += i64(p.rows) * columns) {
+    const Four<Acc> low = *reinterpret_cast<const Four<Acc>*>(from), high = *reinterpret_cast<const Four<Acc>*>(from + 4);
 #pragma unroll
-    for (int i = 0; i < 8; ++i) v[i] += from[i];
+    for (int i = 0; i < 4; ++i) v[i] += low.items[i], v[4 + i] += high.items[i];
+  }
   u32 x = quotient(row, p.div_q), y = quotient(x, p.div_p), n = quotient(y, p.div_d);
   valid = valid > 8 ? 8 : valid;
   const int k = group * p.group_k + column;

@@ -46,6 +46,19 @@ OCTAVO_DEVICE void copy_async(u32 to, const void* from, int valid) {
 #endif
 }
 
+/// 16 bytes where bit `bit` of `mask` is set, zeros elsewhere.
+OCTAVO_DEVICE void copy_async_bit(u32 to, const void* from, u32 mask, int bit) {
+#if __CUDA_ARCH__ >= 800
+  asm volatile(
+      "{.reg .pred p; .reg .b32 t; and.b32 t, %2, %3; setp.ne.u32 p, t, 0; selp.b32 t, 16, 0, p; "
+      "cp.async.cg.shared.global [%0], [%1], 16, t;}" ::"r"(to),
+      "l"(from), "r"(mask), "r"(1u << bit)
+      : "memory");
+#else
+  copy_async<16>(to, from, (mask >> bit) & 1 ? 16 : 0);
+#endif
+}
+
 OCTAVO_DEVICE void store_shared16(u32 to, const u32 (&word)[4]) {
   asm volatile("st.shared.v4.u32 [%0], {%1,%2,%3,%4};" ::"r"(to), "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3])
                : "memory");
@@ -65,6 +78,13 @@ OCTAVO_DEVICE void copy_wait() {
 #endif
 }
 
+/// Until all of this thread's committed groups are finished, where `all` says so; without a branch.
+OCTAVO_DEVICE void copy_wait_all_if(bool all) {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("{.reg .pred p; setp.ne.u32 p, %0, 0; @p cp.async.wait_group 0;}" ::"r"(u32(all)) : "memory");
+#endif
+}
+
 /// threadIdx.x, read anew: keeps values derived from it out of registers across a main loop.
 OCTAVO_DEVICE u32 thread_index() {
   u32 t;
@@ -77,6 +97,12 @@ OCTAVO_DEVICE void barrier(int id, int threads) { asm volatile("bar.sync %0, %1;
 /// The same among warps that may wait for each other in different places of the code.
 OCTAVO_DEVICE void barrier_anywhere(int id, int threads) {
   asm volatile("barrier.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+/// Without a branch: barrier_anywhere(id) where `one`, which the threads of a warp agree on, else barrier(other).
+OCTAVO_DEVICE void barrier_either(bool one, int id, int threads, int other, int other_threads) {
+  asm volatile("{.reg .pred p; setp.ne.u32 p, %0, 0; @p barrier.sync %1, %2; @!p bar.sync %3, %4;}" ::"r"(u32(one)), "r"(id),
+               "r"(threads), "r"(other), "r"(other_threads)
+               : "memory");
 }
 
 }  // namespace octavo::dev

@@ -256,6 +256,15 @@ void copy_wait() {
   emulator::block().wait(pending);
 }
 inline void barrier(int id, int threads) { emulator::block().barrier(id, threads); }
+inline void copy_async_bit(u32 to, const void* from, u32 mask, int bit) {
+  emulator::block().copy(to, from, 16, (mask >> bit) & 1 ? 16 : 0);
+}
+inline void barrier_either(bool one, int id, int threads, int other, int other_threads) {
+  barrier(one ? id : other, one ? threads : other_threads);
+}
+inline void copy_wait_all_if(bool all) {
+  if (all) copy_wait<0>();
+}
 inline void barrier_anywhere(int id, int threads) { barrier(id, threads); }
 inline u32 thread_index() { return threadIdx.x; }
 

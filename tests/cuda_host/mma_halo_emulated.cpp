@@ -96,7 +96,7 @@ void check(const Shape& z, bool interleaved, Copies copies, Order order) {
   params.w = reinterpret_cast<const char*>(w.data());
   Sink sink{&got, &hits, p, q, k};
   long long conflicts = 0;
-  for (int b = 0; b < params.ranges * params.blocks_out; ++b) {
+  for (int b = 0; b < static_cast<int>(halo_blocks(params)); ++b) {
     Block block(halo_threads(cfg), static_cast<std::size_t>(halo_shared_bytes(cfg)), copies, order, static_cast<unsigned>(b));
     blockIdx.x = static_cast<unsigned>(b);
     block.run([&] { Halo<cfg, Sink>(params, sink, block.shared_.data()).run(); });

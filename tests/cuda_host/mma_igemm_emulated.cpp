@@ -146,6 +146,8 @@ constexpr IgemmConfig kPlain{
     .r = 3, .s = 3, .tap_bytes = 64, .bm = 64, .bn = 64, .bk = 64, .warps_m = 2, .warps_n = 2, .stages = 3};
 constexpr IgemmConfig kWide{
     .r = 3, .s = 3, .tap_bytes = 48, .bm = 128, .bn = 64, .bk = 128, .warps_m = 2, .warps_n = 2, .stages = 2};
+constexpr IgemmConfig kShort{
+    .tap_bytes = 64, .padded = false, .bm = 64, .bn = 64, .bk = 128, .warps_m = 2, .warps_n = 2, .stages = 3};
 constexpr IgemmConfig kGemm{
     .tap_bytes = 320, .padded = false, .bm = 64, .bn = 128, .bk = 64, .warps_m = 1, .warps_n = 4, .stages = 4};
 constexpr IgemmConfig kSplit{
@@ -212,6 +214,7 @@ TEST_P(Igemm_, Plain) {
 }
 TEST_P(Igemm_, Gemm) {
   auto [c, o] = GetParam();
+  check<kShort>({2, {1, 6, 7}, 64, 72, {1, 1, 1}, {}, {}, {1, 1, 2}, {1, 1, 1}, 1, 1}, c, o);  // less than one stage
   check<kGemm>({2, {1, 6, 7}, 320, 136, {1, 1, 1}, {}, {}, {1, 2, 2}, {1, 1, 1}, 1, 1}, c, o);
 }
 TEST_P(Igemm_, SplitSumsInOrder) {

@@ -102,6 +102,15 @@ inline void barrier(int id, int threads) {
   threadIdx = self->index;
 }
 inline void barrier_anywhere(int id, int threads) { barrier(id, threads); }
+inline void barrier_either(bool one, int id, int threads, int other, int other_threads) {
+  barrier(one ? id : other, one ? threads : other_threads);
+}
+inline void copy_async_bit(u32 to, const void* from, u32 mask, int bit) {
+  copy_async<16>(to, from, (mask >> bit) & 1 ? 16 : 0);
+}
+inline void copy_wait_all_if(bool all) {
+  if (all) copy_wait<0>();
+}
 
 inline void load_matrix4(u32 (&r)[4], u32 address) {
   const unsigned thread = fake::block.current->linear, lane = thread % 32;

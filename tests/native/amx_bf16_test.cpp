@@ -10,7 +10,7 @@
 namespace octavo {
 namespace {
 
-const std::vector<std::string> kNames{"amx_bf16"};
+const std::vector<std::string> kNames{"amx_bf16", "amx_bf16_wgrad"};
 
 const char* kShapes[] = {
     "n=1 c=64 size=8x20 k=64 filter=3x3 pad=1x1",
@@ -36,10 +36,10 @@ const char* kTypes[] = {"x=bf16:nhwc w=bf16:nhwc y=bf16:nhwc", "x=bf16:nchw w=bf
 
 TEST(AmxBf16, NamedShapes) {
   std::uint64_t seed = 1;
-  for (const char* direction : {"fprop ", "dgrad "}) {
+  for (const char* direction : {"fprop ", "dgrad ", "wgrad "}) {
     for (const char* shape : kShapes) {
       for (const std::string types : kTypes) {
-        if (direction[0] == 'd' && types.find("f32") != std::string::npos) continue;
+        if (direction[0] != 'f' && types.find("f32") != std::string::npos) continue;
         const Problem p = native_test::problem_of(direction + std::string(shape) + " " + types);
         const verify::Data data(p, ++seed, verify::Fill::automatic);
         EXPECT_GT(native_test::check_paths(p, data, kNames, seed / 2), 0) << p.to_string();

@@ -43,7 +43,8 @@ Problem make(Direction direction, DataType_t type, const Shape& v, const char* l
   return p;
 }
 
-const std::vector<std::string> kNames{"direct_float", "direct_float_lanes", "wgrad_float", "wgrad_float_lanes", "amx_bf16"};
+const std::vector<std::string> kNames{"direct_float",      "direct_float_lanes", "wgrad_float",
+                                      "wgrad_float_lanes", "amx_bf16",           "amx_bf16_wgrad"};
 
 TEST(FloatGroups, EdgesOfVectors) {
   std::uint64_t seed = 1;

@@ -86,6 +86,7 @@ TEST(FloatLocality, Dgrad) { check(Direction::dgrad, {"direct_float", "direct_fl
 TEST(FloatLocality, Amx) {
   check(Direction::fprop, {"amx_bf16"}, 400, 150, {DataType_t::BFLOAT16});
   check(Direction::dgrad, {"amx_bf16"}, 600, 150, {DataType_t::BFLOAT16});
+  check(Direction::wgrad, {"amx_bf16_wgrad"}, 800, 150, {DataType_t::BFLOAT16});
 }
 TEST(FloatLocality, Wgrad) { check(Direction::wgrad, {"wgrad_float", "wgrad_float_lanes"}, 300, 150); }
 

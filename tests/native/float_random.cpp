@@ -32,6 +32,7 @@ TEST(FloatRandom, Fprop) { sweep(Direction::fprop, {"direct_float", "direct_floa
 TEST(FloatRandom, Wgrad) { sweep(Direction::wgrad, {"wgrad_float", "wgrad_float_lanes"}, 3000, 300); }
 TEST(FloatRandom, Dgrad) { sweep(Direction::dgrad, {"direct_float", "direct_float_lanes"}, 2000, 400); }
 TEST(FloatRandom, AmxFprop) { sweep(Direction::fprop, {"amx_bf16"}, 4000, 300, {DataType_t::BFLOAT16}); }
+TEST(FloatRandom, AmxWgrad) { sweep(Direction::wgrad, {"amx_bf16_wgrad"}, 6000, 300, {DataType_t::BFLOAT16}); }
 TEST(FloatRandom, AmxDgrad) { sweep(Direction::dgrad, {"amx_bf16"}, 5000, 300, {DataType_t::BFLOAT16}); }
 
 }  // namespace
