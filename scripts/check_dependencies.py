@@ -23,7 +23,7 @@ ALLOWED = {
     "src/engine": ["include/octavo", "src/core", "src/device", "src/engine"],
     # The oracle's scalar semantics are shared by what checks and by what runs a graph's leftovers.
     "src/verify": ["include/octavo", "src/core", "src/device", "src/engine", "src/verify", "engines/cpu_reference"],
-    "src/graph": ["include/octavo", "src/core", "src/device", "src/engine", "src/graph", "engines/cpu_reference"],
+    "src/graph": ["include/octavo", "src/core", "src/device", "src/engine", "src/graph", "engines/cpu_reference", "engines/cuda_common"],
     "kernels": ["kernels"],
     "include/octavo": ["include/octavo"],
 }

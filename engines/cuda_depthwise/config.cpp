@@ -192,6 +192,7 @@ std::vector<Config> configs(const Problem& p, const View& view) {
 }
 
 Verdict accepts(const Problem& p) {
+  if (!zero_point_fits(p)) return Verdict::no("x's zero point is no value of x's type: cuda_simt runs it");
   if (p.direction == Direction::wgrad) return Verdict::no("it computes fprop and dgrad, and the problem is wgrad");
   const Padded padded(p);
   if (padded.groups < 2) return Verdict::no("it takes depthwise and narrow groups, and the problem has 1 group");

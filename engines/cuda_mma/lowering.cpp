@@ -346,6 +346,7 @@ Result<Lowered> lower(const Problem& p, const DeviceTraits& device) {
     return no(std::string(short_name(p.input_a().type)) + " products need sm_80, and the device is sm_" + str(device.sm));
   if (p.zero_points.filter != ZeroPoints::Filter::none)
     return no("the filter has zero points, which add a sum over each window of x: cuda_simt runs it");
+  if (!zero_point_fits(p)) return no("x's zero point " + str(p.zero_points.x) + " is no value of x's type: cuda_simt runs it");
   const Padded d(p);
   if (p.result().elements() > 0 && p.accumulation_length() == 0) return no("the sums are empty");
   if (d.cg == 1 && d.kg == 1 && d.groups > 1)

@@ -36,6 +36,21 @@ class PointerList {
   std::vector<void*> far_;
 };
 
+/// A step that is no convolution.
+error_t build_on_gpu(Step const& step, DeviceTraits const& device, std::array<std::unique_ptr<cuda::StepPlan>, 2>& out) {
+  if (auto const* p = std::get_if<PointwiseStep>(&step.work))
+    return cuda::build_pointwise(p->shape, p->epilogue, device, out[0]);
+  if (auto const* r = std::get_if<ReductionStep>(&step.work))
+    return cuda::build_reduction({r->mode, false, r->compute, r->x, r->y}, device, out[0]);
+  if (auto const* o = std::get_if<ReorderStep>(&step.work)) return cuda::build_reorder(o->w, device, out[0]);
+  auto const& g = std::get<GenstatsStep>(step.work);
+  if (g.sum_out.kind != Ref::Kind::none)
+    OCTAVO_RETURN_IF_ERROR(cuda::build_reduction({ReductionMode_t::ADD, false, g.compute, g.x, g.sum}, device, out[0]));
+  if (g.sq_sum_out.kind != Ref::Kind::none)
+    OCTAVO_RETURN_IF_ERROR(cuda::build_reduction({ReductionMode_t::ADD, true, g.compute, g.x, g.sq_sum}, device, out[1]));
+  return {};
+}
+
 }  // namespace
 
 error_t GraphPlan::build(LoweredPtr const& lowered, PlanSpec const& main_spec, TraitsPtr const& device,
@@ -71,7 +86,9 @@ error_t GraphPlan::build(LoweredPtr const& lowered, PlanSpec const& main_spec, T
         if (std::find(plan->numeric_.begin(), plan->numeric_.end(), n) == plan->numeric_.end()) plan->numeric_.push_back(n);
       }
     } else if (device->kind != DeviceKind::cpu) {
-      return no_plan(step.name + " does not fuse into a convolution, and runs on the CPU only so far; use a CPU handle.");
+      OCTAVO_RETURN_IF_ERROR(build_on_gpu(step, *device, made.gpu));
+      for (auto const& part : made.gpu)
+        if (part) engine_bytes = std::max(engine_bytes, part->workspace_bytes());
     } else if (auto const* pointwise = std::get_if<PointwiseStep>(&step.work)) {
       Problem carrier;  // the evaluator reads only the epilogue
       carrier.epilogue = pointwise->epilogue;
@@ -106,7 +123,7 @@ std::string GraphPlan::describe() const {
       std::string const own = steps_[i].conv->describe();
       text += specs_[i].engine + (specs_[i].config.empty() ? "" : " " + specs_[i].config) + (own.empty() ? "" : ", " + own);
     } else {
-      text += "CPU loop";
+      text += device_->kind == DeviceKind::cpu ? "CPU loop" : "own kernel";
     }
   }
   return text;
@@ -133,6 +150,12 @@ error_t GraphPlan::run_step(std::size_t i, void* const* pointers, char* base, vo
     return nullptr;
   };
   Step const& step = lowered_->steps[i];
+  void* const own = base ? base + engine_offset_ : nullptr;
+  const auto on_gpu = [&](std::size_t part, Ref in, Ref out) {
+    void const* const from[] = {at(in)};
+    void* const to[] = {at(out)};
+    return steps_[i].gpu[part]->execute(from, to, own, stream);
+  };
   if (ConvStep const* c = step.conv()) {
     PointerList operands(c->operands.size()), outputs(c->outputs.size());
     for (std::size_t k = 0; k < c->operands.size(); ++k) operands[k] = at(c->operands[k]);
@@ -144,7 +167,7 @@ error_t GraphPlan::run_step(std::size_t i, void* const* pointers, char* base, vo
     args.w_zero_points = static_cast<std::int32_t const*>(at(c->w_zero_points));
     args.operands = operands.const_span();
     args.outputs = outputs.span();
-    args.workspace = base ? base + engine_offset_ : nullptr;
+    args.workspace = own;
     args.stream = stream;
     return steps_[i].conv->execute(args);
   }
@@ -155,12 +178,19 @@ error_t GraphPlan::run_step(std::size_t i, void* const* pointers, char* base, vo
     Args args;
     args.operands = operands.const_span();
     args.outputs = outputs.span();
+    if (steps_[i].gpu[0]) return steps_[i].gpu[0]->execute(args.operands, args.outputs, own, stream);
     run_pointwise(*p, *steps_[i].pointwise, args);
   } else if (auto const* r = std::get_if<ReductionStep>(&step.work)) {
+    if (steps_[i].gpu[0]) return on_gpu(0, r->in, r->out);
     run_reduction(*r, at(r->in), at(r->out));
   } else if (auto const* g = std::get_if<GenstatsStep>(&step.work)) {
+    if (device_->kind != DeviceKind::cpu) {
+      if (steps_[i].gpu[0]) OCTAVO_RETURN_IF_ERROR(on_gpu(0, g->in, g->sum_out));
+      return steps_[i].gpu[1] ? on_gpu(1, g->in, g->sq_sum_out) : error_t();
+    }
     run_genstats(*g, at(g->in), at(g->sum_out), at(g->sq_sum_out));
   } else if (auto const* o = std::get_if<ReorderStep>(&step.work)) {
+    if (steps_[i].gpu[0]) return on_gpu(0, o->in, o->out);
     run_reorder(*o, at(o->in), at(o->out));
   }
   return {};

@@ -4,6 +4,7 @@
 
 // Plans of a whole graph: one engine plan for each convolution step, chosen by a PlanSpec of the main step.
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "engines/cpu_reference/epilogue.h"
+#include "engines/cuda_common/graph_steps.h"
 #include "graph/steps.h"
 #include "octavo/device.h"
 #include "octavo/engine.h"
@@ -41,7 +43,8 @@ class GraphPlan {
  private:
   struct StepPlan {
     std::unique_ptr<Plan> conv;                                   ///< convolution steps
-    std::unique_ptr<cpu_reference::EpilogueEvaluator> pointwise;  ///< pointwise steps
+    std::unique_ptr<cpu_reference::EpilogueEvaluator> pointwise;  ///< pointwise steps on the CPU
+    std::array<std::unique_ptr<cuda::StepPlan>, 2> gpu;           ///< any other step on a GPU; genstats has two
   };
   error_t run_step(std::size_t i, void* const* pointers, char* base, void* stream) const;
 

@@ -3,7 +3,7 @@
 
 // Random graphs against an evaluation written here from the numerical contract: one loop for all three directions, pointwise
 // nodes one element at a time. Inputs are small integers, so sums are exact and every comparison asks for equality.
-// OCTAVO_TEST_SCALE multiplies how many graphs run.
+// OCTAVO_TEST_GRAPHS sets how many graphs run.
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +11,8 @@
 #include <limits>
 
 #include "common/scale.h"
+#include "device/cuda_device.h"
+#include "device/cuda_memory.h"
 #include "graph_util.h"
 
 namespace octavo::test {
@@ -146,6 +148,7 @@ class Memory {
     return std::all_of(bytes_.end() - 64, bytes_.end(), [](unsigned char b) { return b == 0x5A; });
   }
   void* data() { return bytes_.data(); }
+  std::size_t byte_count() const { return bytes_.size(); }
   Ints const& dim() const { return dim_; }
   D type() const { return type_; }
 
@@ -429,7 +432,11 @@ class Builder {
     ASSERT_GOOD(g_.build_plan_at_index(pick(static_cast<int>(g_.get_execution_plan_count()))));
     std::unordered_map<std::int64_t, void*> pack;
     for (Bound const& b : bound_) pack[b.tensor->get_uid()] = b.memory->data();
-    ASSERT_GOOD(octavo::test::run(g_, handle, pack));
+    if (handle_is_cuda(handle)) {
+      run_on_gpu(handle, pack);
+    } else {
+      ASSERT_GOOD(octavo::test::run(g_, handle, pack));
+    }
     for (Bound const& b : bound_) {
       ASSERT_TRUE(b.memory->guards_hold());
       if (!b.output) continue;
@@ -442,6 +449,25 @@ class Builder {
     }
   }
 
+  void run_on_gpu(handle_t handle, std::unordered_map<std::int64_t, void*> pack) {
+    int const ordinal = handle_ordinal(handle);
+    std::vector<cuda::Buffer> memory(bound_.size() + 1);
+    for (std::size_t i = 0; i < bound_.size(); ++i) {
+      if (bound_[i].tensor->get_is_pass_by_value()) continue;
+      ASSERT_GOOD(cuda::Buffer::allocate(ordinal, bound_[i].memory->byte_count(), memory[i]));
+      ASSERT_GOOD(memory[i].upload(bound_[i].memory->data(), bound_[i].memory->byte_count()));
+      pack[bound_[i].tensor->get_uid()] = memory[i].data();
+    }
+    ASSERT_GOOD(cuda::Buffer::allocate(ordinal, static_cast<std::size_t>(g_.get_workspace_size()) + 1, memory.back()));
+    ASSERT_GOOD(memory.back().fill(0x5A));
+    ASSERT_GOOD(g_.execute(handle, pack, memory.back().data()));
+    ASSERT_GOOD(cuda::synchronize(ordinal));
+    for (std::size_t i = 0; i < bound_.size(); ++i) {
+      if (bound_[i].tensor->get_is_pass_by_value()) continue;
+      ASSERT_GOOD(memory[i].download(bound_[i].memory->data(), bound_[i].memory->byte_count()));
+    }
+  }
+
   std::mt19937 rng_;
   bool integers_;
   Graph g_;
@@ -451,23 +477,40 @@ class Builder {
 
 constexpr int kGraphs = 20000, kShards = 10;
 
-class GraphRandom : public ::testing::TestWithParam<int> {};
-
-TEST_P(GraphRandom, AgreeWithAnIndependentEvaluation) {
-  int const count = testing::scaled(kGraphs / kShards), first = 1000 + GetParam() * 100000;
-  Handle h;
+void run_graphs(handle_t handle, int fallback, int at = 0) {
+  char const* const text = std::getenv("OCTAVO_TEST_GRAPHS");
+  int const count = text ? std::atoi(text) : fallback;
+  ASSERT_GT(count, 0);
+  char const* const begin = std::getenv("OCTAVO_TEST_FIRST_GRAPH");  // so that several processes share the work
+  int const first = begin ? std::atoi(begin) : at;
   for (int i = first; i < first + count; ++i) {
     SCOPED_TRACE("graph " + std::to_string(i));
-    Builder b(static_cast<std::uint32_t>(i));
-    b.run(h);
-    if (HasFailure()) {
+    Builder b(static_cast<std::uint32_t>(1000 + i));
+    b.run(handle);
+    if (::testing::Test::HasFailure()) {
       ADD_FAILURE() << b.graph().explain() << b.graph().print();
       return;
     }
   }
 }
 
+class GraphRandom : public ::testing::TestWithParam<int> {};
+
+TEST_P(GraphRandom, AgreeWithAnIndependentEvaluation) {
+  Handle h;
+  run_graphs(h, testing::scaled(kGraphs / kShards), GetParam() * 100000);
+}
+
 INSTANTIATE_TEST_SUITE_P(Shard, GraphRandom, ::testing::Range(0, kShards));
+
+// The same graphs on a GPU: pointwise operations alone, casts, reductions and statistics are kernels there too.
+TEST(GraphRandomCuda, OnAGpu) {
+  if (cuda::device_count() == 0) GTEST_SKIP() << "no GPU here";
+  handle_t handle = nullptr;
+  ASSERT_GOOD(create_handle(handle, 0));
+  run_graphs(handle, 200);
+  EXPECT_GOOD(destroy_handle(handle));
+}
 
 }  // namespace
 }  // namespace octavo::test

@@ -17,7 +17,7 @@ TEST(NativeInt8, AcceptsWhatTheOracleAccepts) {
   verify::ProblemRange range;
   range.types = {DataType_t::INT8, DataType_t::UINT8};
   int index_behind_stride = 0;
-  for (int i = 0; i < random_count(4000); ++i) {
+  for (int i = 0; i < scaled(4000); ++i) {
     verify::Rng rng(static_cast<std::uint64_t>(i) + 90001);
     const Problem p = verify::random_problem(rng, range);
     ASSERT_TRUE(oracle->accepts(p, host_cpu())) << p.to_string();
