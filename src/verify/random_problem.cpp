@@ -120,7 +120,7 @@ void choose_types(Rng& rng, Problem& p, const ProblemRange& range) {
       return static_cast<std::int32_t>(t == DataType_t::UINT8 ? rng.between(0, 255) : rng.between(-128, 127));
     };
     if (rng.chance(35)) p.zero_points.x = zero_point(a);
-    if (p.zero_points.x % 11 == 5) p.zero_points.x -= 300;  // no value of its type: legal all the same
+    if (range.foreign_zero_points && p.zero_points.x % 11 == 5) p.zero_points.x -= 300;
     if (rng.chance(15))
       p.zero_points.filter = ZeroPoints::Filter::scalar, p.zero_points.w = zero_point(b);
     else if (rng.chance(15))

@@ -24,6 +24,8 @@ struct ProblemRange {
   bool epilogues = true;
   bool inexact_epilogues = true;  ///< exp, tanh and the like: compared within a bound, not to the bit
   bool zero_points = true;
+  bool foreign_zero_points =
+      false;          ///< x's may be no value of its type: legal, and left to the engines that read one element at a time
   bool empty = true;  ///< now and then N = 0
 };
 

@@ -126,13 +126,15 @@ int run(const Settings& settings) {
         work.emplace_back(problem, options);
       }
   verify::Rng rng(settings.seed);
+  verify::ProblemRange range;
+  range.foreign_zero_points = true;
   for (int i = 0; i < settings.random; ++i) {
     verify::Options options;
     options.seed = settings.seed * 1000003 + static_cast<std::uint64_t>(i);
     options.runs = i % 4 == 0 ? 2 : 1;
     options.constant_filter = i % 5 == 0;
     options.misalign_elements = i % 3 == 0 ? 1 : 0;
-    work.emplace_back(verify::random_problem(rng), options);
+    work.emplace_back(verify::random_problem(rng, range), options);
   }
   Tally tally;
   const auto start = std::chrono::steady_clock::now();

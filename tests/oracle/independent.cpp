@@ -271,6 +271,22 @@ namespace {
 
 using Mode = PointwiseMode_t;
 
+/// Sums whose terms may cancel: 1 + tanh, 1 + erf, 1 - t^2, s * (1 - s).
+bool cancels(Mode m) {
+  switch (m) {
+    case Mode::GELU_FWD:
+    case Mode::GELU_BWD:
+    case Mode::GELU_APPROX_TANH_FWD:
+    case Mode::GELU_APPROX_TANH_BWD:
+    case Mode::TANH_BWD:
+    case Mode::SIGMOID_BWD:
+    case Mode::SWISH_BWD:
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool transcendental(Mode m) {
   switch (m) {
     case Mode::SQRT:
@@ -529,10 +545,14 @@ std::string independent_check(const Problem& p, const verify::Data& data, const 
           for (std::size_t j = 0; j < 3; ++j)
             if (n.in[j] >= 0) in[j] = values[static_cast<std::size_t>(n.in[j])];
           long double v = node_value(n, in, at);
-          if (nudge != 0 && transcendental(n.mode) && v != 0 && std::isfinite(v) && n.result != T::INT8 &&
-              n.result != T::UINT8 && n.result != T::INT32)
+          if (nudge != 0 && transcendental(n.mode) && (v != 0 || cancels(n.mode)) && std::isfinite(v) && n.result != T::INT8 &&
+              n.result != T::UINT8 && n.result != T::INT32) {
+            // 1 + tanh and the like leave an error of the terms, not of what remains of them.
+            const long double terms = cancels(n.mode) ? std::abs(in[0]) * (2 + std::abs(in[1])) : 0;
+            const long double size = std::isfinite(terms) ? std::max(std::abs(v), terms) : std::abs(v);
             v = rounded_to(n.compute,
-                           v * (1 + static_cast<long double>(nudge) * (n.compute == T::DOUBLE ? 0x1p-49L : 0x1p-23L)));
+                           v + static_cast<long double>(nudge) * size * (n.compute == T::DOUBLE ? 0x1p-49L : 0x1p-23L));
+          }
           values[1 + operands + k] = v;
         }
         candidates.push_back(values);

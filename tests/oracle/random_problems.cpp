@@ -62,7 +62,9 @@ void run(std::uint64_t seed, int problems, const verify::ProblemRange& range) {
 class RandomProblems : public ::testing::TestWithParam<int> {};
 
 TEST_P(RandomProblems, EveryEngineGivesWhatTheDefinitionGives) {
-  run(static_cast<std::uint64_t>(1000 + GetParam()), scaled(900), {});
+  verify::ProblemRange range;
+  range.foreign_zero_points = true;
+  run(static_cast<std::uint64_t>(1000 + GetParam()), scaled(900), range);
 }
 TEST_P(RandomProblems, PackedQuantisedLayers) {
   // What fast integer kernels are made for: packed layouts, s8 and u8, requantised.
