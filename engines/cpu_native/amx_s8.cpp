@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/zero_point.h"
 #include "engines/cpu_native/direct_s8_plan.h"
 #include "engines/cpu_native/path.h"
 
@@ -26,8 +27,7 @@ Verdict amx_accepts(const Problem& p, const DeviceTraits& device) {
     return Verdict::no(std::string("it reads s8 and u8, and the inputs are ") + short_name(p.x.type) + " and " +
                        short_name(p.w.type));
   }
-  const std::int32_t lo = p.x.type == DataType_t::INT8 ? -128 : 0;
-  if (p.zero_points.x < lo || p.zero_points.x > lo + 255) {
+  if (!zero_point_fits(p)) {
     return Verdict::no("x's zero point " + std::to_string(p.zero_points.x) + " is no value of type " + short_name(p.x.type));
   }
   return Verdict::yes();

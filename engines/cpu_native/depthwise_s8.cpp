@@ -10,6 +10,7 @@
 
 #include "core/parallel.h"
 #include "engines/cpu_native/epilogue.h"
+#include "engines/cpu_native/geometry.h"
 #include "engines/cpu_native/path.h"
 #include "engines/cpu_native/plane.h"
 
@@ -17,8 +18,6 @@ namespace octavo::cpu_native {
 namespace {
 
 constexpr int kMaxFilterRows = 255;
-
-std::size_t align64(std::size_t n) { return (n + 63) & ~std::size_t{63}; }
 
 DepthwiseKernels pick_kernels(CpuIsa isa) {
 #if defined(__x86_64__)

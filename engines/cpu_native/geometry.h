@@ -104,6 +104,7 @@ class Carver {
   std::size_t used_ = 0;
 };
 
+inline std::size_t align64(std::size_t n) { return (n + 63) & ~std::size_t{63}; }
 inline void* align64(void* p) {
   return reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(p) + 63) & ~std::uintptr_t{63});
 }

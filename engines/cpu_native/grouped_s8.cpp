@@ -10,6 +10,7 @@
 
 #include "core/parallel.h"
 #include "engines/cpu_native/epilogue.h"
+#include "engines/cpu_native/geometry.h"
 #include "engines/cpu_native/path.h"
 #include "engines/cpu_native/plane.h"
 #include "engines/cpu_native/stream.h"
@@ -18,8 +19,6 @@ namespace octavo::cpu_native {
 namespace {
 
 constexpr std::size_t kRingBytes = 768 << 10;  // of a block's lines: stays in L2
-
-std::size_t align64(std::size_t n) { return (n + 63) & ~std::size_t{63}; }
 
 constexpr int kMostRows = 1024;
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/parallel.h"
+#include "core/zero_point.h"
 #include "engines/cpu_native/direct_s8.h"
 #include "engines/cpu_native/epilogue.h"
 #include "engines/cpu_native/geometry.h"
@@ -383,8 +384,7 @@ Verdict accepts(const Problem& p, const DeviceTraits&) {
   if (!is_byte(p.x.type) || !is_byte(p.y.type)) {
     return Verdict::no(std::string("reads s8 and u8, not ") + short_name(p.x.type) + " and " + short_name(p.y.type));
   }
-  const std::int32_t low = p.x.type == DataType_t::INT8 ? -128 : 0;
-  if (p.zero_points.x < low || p.zero_points.x > low + 255) {
+  if (!zero_point_fits(p)) {
     return Verdict::no("x's zero point " + std::to_string(p.zero_points.x) + " is no value of type " + short_name(p.x.type));
   }
   return Verdict::yes();

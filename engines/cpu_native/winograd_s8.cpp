@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/parallel.h"
+#include "core/zero_point.h"
 #include "engines/cpu_native/direct_s8_filter.h"
 #include "engines/cpu_native/epilogue.h"
 #include "engines/cpu_native/geometry.h"
@@ -61,8 +62,7 @@ Verdict winograd_accepts(const Problem& p, const DeviceTraits&) {
     return Verdict::no("stride and dilation must be 1");
   if (p.groups() != 1) return Verdict::no("the filter has " + std::to_string(p.groups()) + " groups");
   if (p.zero_points.filter == ZeroPoints::Filter::per_channel) return Verdict::no("the filter has a zero point per channel");
-  const std::int32_t lo = p.x.type == DataType_t::INT8 ? -128 : 0;
-  if (p.zero_points.x < lo || p.zero_points.x > lo + 255) {
+  if (!zero_point_fits(p)) {
     return Verdict::no("x's zero point " + std::to_string(p.zero_points.x) + " is no value of type " + short_name(p.x.type));
   }
   const std::int64_t zw = p.zero_points.filter == ZeroPoints::Filter::scalar ? p.zero_points.w : 0;

@@ -59,12 +59,6 @@ bool needs_wide_index(const Problem& problem) {
   return problem.result().elements() > kLimit;
 }
 
-bool zero_point_fits(const Problem& problem) {
-  const std::int64_t z = problem.zero_points.x, lowest = problem.x.type == DataType_t::UINT8 ? 0 : -128;
-  const bool bytes = problem.x.type == DataType_t::UINT8 || problem.x.type == DataType_t::INT8;
-  return z == 0 || (bytes && z >= lowest && z <= lowest + 255);
-}
-
 std::string conv_constants(const Problem& problem) {
   const Padded p(problem);
   std::string text = "struct Conv {\n";

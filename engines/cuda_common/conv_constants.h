@@ -25,9 +25,6 @@ struct Padded {
 /// Whether any coordinate or element offset of the problem's inputs may leave 32 bits.
 bool needs_wide_index(const Problem& problem);
 
-/// Whether x's zero point, which kernels put where windows leave the image, is a value of x's type.
-bool zero_point_fits(const Problem& problem);
-
 /// Members A, B, idx_t, N .. kFlip, zero points and kDirection; an engine adds its own and closes the struct.
 std::string conv_constants(const Problem& problem);
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <numeric>
 
+#include "core/zero_point.h"
 #include "engines/cuda_common/conv_constants.h"
 #include "engines/cuda_common/epilogue_codegen.h"
 

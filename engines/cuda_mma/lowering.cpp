@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 
+#include "core/zero_point.h"
 #include "engines/cuda_common/conv_constants.h"
 
 namespace octavo::cuda::mma {
