@@ -59,8 +59,10 @@ class EmulatedTiles {
         std::memcpy(&sum, &data_[kC][m][n * 4], 4);
         for (int k = 0; k < inner; ++k) {
           for (int i = 0; i < 4; ++i) {
-            const int a = static_cast<std::int8_t>(data_[kA][m][k * 4 + i]),
-                      b = static_cast<std::int8_t>(data_[kB][k][n * 4 + i]);
+            // NOLINTNEXTLINE(bugprone-signed-char-misuse): sign extension is what the instruction does
+            const int a = static_cast<std::int8_t>(data_[kA][m][k * 4 + i]);
+            // NOLINTNEXTLINE(bugprone-signed-char-misuse)
+            const int b = static_cast<std::int8_t>(data_[kB][k][n * 4 + i]);
             sum += static_cast<std::uint32_t>(a * b);
           }
         }

@@ -29,7 +29,7 @@ struct Geometry {
     flip = p.mode == ConvolutionMode_t::CONVOLUTION;
     const int spatial = p.spatial();
     for (int i = 0; i < spatial; ++i) {
-      const auto from = static_cast<std::size_t>(i), to = static_cast<std::size_t>(kMaxSpatial - spatial + i);
+      const std::size_t from = static_cast<unsigned>(i), to = static_cast<unsigned>(kMaxSpatial - spatial + i);
       in[to] = p.x.dim[from + 2];
       out[to] = p.y.dim[from + 2];
       filter[to] = p.w.dim[from + 2];
@@ -47,7 +47,7 @@ struct Geometry {
 inline Triple spatial_strides(const TensorDesc& t) {
   Triple s{};
   for (int i = 0; i < t.rank - 2; ++i) {
-    s[static_cast<std::size_t>(kMaxSpatial - (t.rank - 2) + i)] = t.stride[static_cast<std::size_t>(i + 2)];
+    s[static_cast<unsigned>(kMaxSpatial - (t.rank - 2) + i)] = t.stride[static_cast<std::size_t>(i + 2)];
   }
   return s;
 }
