@@ -47,7 +47,8 @@ struct Geometry {
 inline Triple spatial_strides(const TensorDesc& t) {
   Triple s{};
   for (int i = 0; i < t.rank - 2; ++i) {
-    s[static_cast<unsigned>(kMaxSpatial - (t.rank - 2) + i)] = t.stride[static_cast<std::size_t>(i + 2)];
+    const int at = kMaxSpatial - (t.rank - 2) + i;
+    s[static_cast<std::size_t>(at)] = t.stride[static_cast<std::size_t>(i + 2)];
   }
   return s;
 }
