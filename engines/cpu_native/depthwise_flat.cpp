@@ -60,7 +60,7 @@ Verdict accepts(const Problem& p, const DeviceTraits& device) {
   if (p.zero_points.filter != ZeroPoints::Filter::none) return Verdict::no("the filter has zero points");
   const std::int32_t lowest = p.x.type == DataType_t::INT8 ? -128 : 0;
   if (p.zero_points.x < lowest || p.zero_points.x > lowest + 255) return Verdict::no("x's zero point is outside its type");
-  const auto last = static_cast<std::size_t>(1 + p.spatial());
+  const auto last = static_cast<std::size_t>(p.spatial()) + 1;
   const bool dense =
       p.x.vector == 1 && (p.x.stride[1] == 1 || p.x.dim[1] == 1) && (p.x.dim[last] == 1 || p.x.stride[last] == p.x.dim[1]);
   if (!dense) return Verdict::no("x's rows must lie channels last without gaps");
@@ -102,7 +102,7 @@ class DepthwiseFlatPlan final : public Plan {
     s_ = shape_of(problem);
     threads_ = threads_for(work_of(candidates(problem, one_thread(device))) + epilogue_.interpreted_us());
     const TensorDesc& y = problem.epilogue.outputs.back().desc;
-    const auto last = static_cast<std::size_t>(1 + problem.spatial());
+    const auto last = static_cast<std::size_t>(problem.spatial()) + 1;
     const bool flat_output = problem.epilogue.outputs.size() == 1 && y.vector == 1 && (y.stride[1] == 1 || y.dim[1] == 1) &&
                              (y.dim[last] == 1 || y.stride[last] == y.dim[1]);
     affine_ = flat_output && epilogue_.is_affine() && epilogue_.program().affine.bias_i < 0;
@@ -227,7 +227,7 @@ class DepthwiseFlatPlan final : public Plan {
     const auto* w = static_cast<const std::int8_t*>(filter);
     const Plane& q = s_.plane;
     const bool mirror = problem_.mode == ConvolutionMode_t::CONVOLUTION;
-    const auto last = static_cast<std::size_t>(1 + problem_.spatial());
+    const auto last = static_cast<std::size_t>(problem_.spatial()) + 1;
     const std::int64_t shift = (problem_.x.type == DataType_t::INT8 ? 128 : 0) + problem_.zero_points.x;
     std::memset(out, 0, static_cast<std::size_t>(s_.places * s_.place_bytes));
     for (std::int64_t place = 0; place < s_.places; ++place, out += s_.place_bytes) {

@@ -48,7 +48,7 @@ inline Triple spatial_strides(const TensorDesc& t) {
   Triple s{};
   for (int i = 0; i < t.rank - 2; ++i) {
     const int at = kMaxSpatial - (t.rank - 2) + i;
-    s[static_cast<std::size_t>(at)] = t.stride[static_cast<std::size_t>(i + 2)];
+    s[static_cast<std::size_t>(at)] = t.stride[static_cast<std::size_t>(i) + 2];
   }
   return s;
 }
